@@ -148,6 +148,7 @@ install-view: ## install the window, which `make install` does if it was built
 	install -D -m 644 -t $(SHARE)/metainfo desktop/org.dualcam.View.metainfo.xml
 	install -D -m 644 -t $(ICONS)/scalable/apps desktop/org.dualcam.View.svg
 	install -D -m 644 -t $(ICONS)/symbolic/apps desktop/org.dualcam.View-symbolic.svg
+	install -D -m 644 -t $(ICONS)/scalable/actions desktop/icons/hicolor/scalable/actions/*.svg
 	tools/manual --view $(BIN_DIR) $(MAN)/man1
 
 uninstall: ## remove what `make install` installed
@@ -159,6 +160,7 @@ uninstall: ## remove what `make install` installed
 	rm -rf $(DOC)
 	rm -f $(BIN)/dualcam-view $(MAN)/man1/dualcam-view.1.gz $(BUS)/services/org.dualcam.View.service
 	rm -f $(SHARE)/applications/org.dualcam.View.desktop $(SHARE)/metainfo/org.dualcam.View.metainfo.xml
+	rm -f $(ICONS)/scalable/actions/dualcam-*-symbolic.svg
 	rm -f $(ICONS)/scalable/apps/org.dualcam.View.svg $(ICONS)/symbolic/apps/org.dualcam.View-symbolic.svg
 
 format: ## format the sources

@@ -156,25 +156,17 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Movies as files: reading, writing, coding, repair. The only user of libav.
+        // Movies as files: reading, recording, coding, repair. The only user of libav.
         .target(
             name: "Media",
-            dependencies: ["Frames", "Imaging", "Platform", "CAV"],
-            swiftSettings: pixelSettings
-        ),
-        // Cameras on the network, and the process that reads them. The only user of libcurl.
-        .target(
-            name: "Network",
-            dependencies: ["Frames", "DualCamCore", "Media", "Platform", "CCurl", "CSandbox"],
+            dependencies: ["Frames", "Imaging", "PipeWire", "Platform", "CAV"],
             swiftSettings: pixelSettings
         ),
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Media", "Network", "PipeWire", "Platform",
-                "CLinux",
-                "CUdev",
-                "CV4L2",
+                "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CCurl",
+                "CLinux", "CSandbox", "CUdev", "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),
@@ -184,18 +176,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "Recording",
-            dependencies: ["Frames", "Imaging", "Media", "PipeWire", "Platform"],
-            swiftSettings: pixelSettings
-        ),
-        .target(
             name: "DBusKit",
             dependencies: ["CDBus", "Frames", "Platform"],
             swiftSettings: settings
         ),
         .target(
             name: "Control",
-            dependencies: ["DBusKit", "DualCamCore"],
+            dependencies: ["DBusKit", "DualCamCore", "Frames", "Platform"],
             swiftSettings: settings
         ),
         .target(
@@ -236,18 +223,12 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
 
-        .target(
-            name: "Desktop",
-            dependencies: ["DBusKit", "Platform"],
-            swiftSettings: settings
-        ),
         // The daemon, as a library that tests can import.
         .target(
             name: "DualCamDaemon",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "PipeWire", "Recording", "Engine",
-                "Control", "DBusKit", "Desktop", "Library", "Media", "Network", "Photos",
-                "Platform",
+                "Frames", "Imaging", "DualCamCore", "Capture", "PipeWire", "Engine",
+                "Control", "DBusKit", "Library", "Media", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -259,11 +240,17 @@ let package = Package(
             swiftSettings: settings,
             linkerSettings: programLinking
         ),
+        // What keeps apps from the camera, and how it is mended.
+        .target(
+            name: "Doctor",
+            dependencies: ["Control", "DBusKit", "DualCamCore", "Frames", "Platform"],
+            swiftSettings: settings
+        ),
         // The command line, as a library that tests can import.
         .target(
             name: "DualCamTool",
             dependencies: [
-                "Control", "DBusKit", "Frames", "Platform", "DualCamCore", "Photos",
+                "Control", "DBusKit", "Doctor", "Frames", "Platform", "DualCamCore", "Photos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -314,7 +301,7 @@ let package = Package(
 
         .target(
             name: "TestCameras",
-            dependencies: ["Capture", "DualCamCore", "Frames", "Platform"],
+            dependencies: ["Capture", "DualCamCore", "Frames", "Platform", "TestJPEGs"],
             path: "Tests/Cameras",
             swiftSettings: settings
         ),
@@ -348,17 +335,17 @@ let package = Package(
         ),
         .testTarget(
             name: "FramesTests",
-            dependencies: ["Frames", "CTurboJPEG", "TestJPEGs"],
+            dependencies: ["Frames", "CTurboJPEG", "TestJPEGs", "TestSupport"],
             swiftSettings: testSettings
         ),
         .testTarget(
             name: "ImagingTests",
-            dependencies: ["Frames", "Imaging", "CTurboJPEG", "TestJPEGs"],
+            dependencies: ["Frames", "Imaging", "CTurboJPEG", "TestJPEGs", "TestSupport"],
             swiftSettings: pixelSettings
         ),
         .testTarget(
             name: "DualCamCoreTests",
-            dependencies: ["Frames", "DualCamCore"],
+            dependencies: ["Frames", "DualCamCore", "TestSupport"],
             swiftSettings: testSettings
         ),
         .testTarget(
@@ -378,19 +365,14 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
         .testTarget(
-            name: "NetworkTests",
-            dependencies: ["Frames", "DualCamCore", "Network", "Platform", "TestSupport"],
-            swiftSettings: testSettings
-        ),
-        .testTarget(
             name: "PipeWireTests",
             dependencies: ["Frames", "Platform", "PipeWire", "TestSupport", "CPipeWire"],
             swiftSettings: testSettings
         ),
         .testTarget(
-            name: "RecordingTests",
+            name: "MediaTests",
             dependencies: [
-                "Frames", "Media", "Platform", "Recording", "TestJPEGs", "TestSupport", "CPipeWire",
+                "Frames", "Media", "Platform", "TestJPEGs", "TestSupport", "CPipeWire",
             ],
             swiftSettings: testSettings
         ),
@@ -415,8 +397,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CDBus", "Control", "DBusKit", "DualCamCore", "DualCamDaemon", "Frames", "Media",
-                "Network", "Photos", "PipeWire", "Platform",
+                "CDBus", "Capture", "Control", "DBusKit", "DualCamCore", "DualCamDaemon", "Frames",
+                "Media", "Photos", "PipeWire", "Platform",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Fuzz",
@@ -431,7 +413,7 @@ let package = Package(
         .testTarget(
             name: "ToolTests",
             dependencies: [
-                "DualCamTool", "Control", "DBusKit", "Frames", "Platform", "TestSupport",
+                "DualCamTool", "Control", "DBusKit", "Doctor", "Frames", "Platform", "TestSupport",
             ],
             exclude: ["Goldens"],
             swiftSettings: testSettings
@@ -440,9 +422,15 @@ let package = Package(
         .testTarget(
             name: "DualCamCtlTests",
             dependencies: [
-                "DualCamTool", "Control", "DBusKit", "DualCamCore",
+                "DualCamTool", "Control", "DBusKit", "Doctor", "DualCamCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: testSettings
+        ),
+        // Of the doctor, what needs no process and no bus; `ToolTests` run it.
+        .testTarget(
+            name: "DoctorTests",
+            dependencies: ["Control", "Doctor", "DualCamCore", "Platform", "TestSupport"],
             swiftSettings: testSettings
         ),
         .testTarget(
@@ -478,8 +466,8 @@ let package = Package(
         .testTarget(
             name: "DualCamDaemonTests",
             dependencies: [
-                "CDBus", "Capture", "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon",
-                "Engine", "Frames", "Media", "Platform", "TestCameras", "TestSupport",
+                "CDBus", "Capture", "Control", "DBusKit", "DualCamCore", "DualCamDaemon", "Engine",
+                "Frames", "Media", "Platform", "TestCameras", "TestSupport",
             ],
             swiftSettings: testSettings
         ),
@@ -488,7 +476,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Photos", "Platform",
-                "TestSupport", "CTurboJPEG",
+                "TestJPEGs", "TestSupport", "CTurboJPEG",
             ],
             exclude: ["slowdisk.c"],
             swiftSettings: testSettings
@@ -504,7 +492,7 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Frames", "DualCamCore", "Compositing", "Capture", "Engine", "Platform",
+                "Frames", "DualCamCore", "Compositing", "Capture", "Engine", "PipeWire", "Platform",
                 "TestCameras", "TestSupport", "CTurboJPEG",
             ],
             swiftSettings: testSettings
@@ -547,8 +535,8 @@ let package = Package(
 /// system is asked. DUALCAM_TESTS=system leaves them out where another release has proved them.
 let portable: Set = [
     "bench", "FuzzTargets", "FuzzTests", "SupportTests", "FramesTests", "ImagingTests",
-    "DualCamCoreTests", "ControlTests", "DualCamCtlTests", "DualCamDaemonTests", "EngineTests",
-    "ToolTests", "ViewCoreTests", "SpeedTests",
+    "DualCamCoreTests", "ControlTests", "DualCamCtlTests", "DoctorTests", "DualCamDaemonTests",
+    "EngineTests", "ToolTests", "ViewCoreTests", "SpeedTests",
 ]
 // It can be linked only as tools/fuzz does.
 if Context.environment["FUZZING"] != nil {

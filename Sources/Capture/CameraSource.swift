@@ -5,7 +5,6 @@ package import Platform
 
 /// A camera that can be opened.
 package protocol CameraSource: Sendable {
-    /// The name that people read: "Desk Cam".
     var name: String { get }
     /// The stable identity, kept over restarts: "v4l2:usb-…-video-index0", "test:bars".
     var identity: String { get }
@@ -16,9 +15,15 @@ package protocol CameraSource: Sendable {
     /// - Throws: a `CaptureError`; its code depends on the source.
     /// - Context: the thread that the stream is to live on.
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream
-    /// Opens the camera like `open(_:)`, but throws `woken` if `bell` rings meanwhile; the bell is
-    /// then silenced. Only waits for other programs, not for a device, can be woken.
-    func open(_ request: CaptureRequest, bell: Bell) throws(CaptureError) -> any CameraStream
+    /// Opens the camera like `open(_:)`, but throws `woken` if `bell` rings meanwhile and
+    /// `isWanted` is `false` by then; the bell is silenced. Only waits for other programs, not for
+    /// a device, can be woken. The bell rings for other reasons, too: some cameras allow only one
+    /// connection, which is not to be given up for them.
+    func open(
+        _ request: CaptureRequest,
+        bell: Bell,
+        while isWanted: () -> Bool
+    ) throws(CaptureError) -> any CameraStream
     /// Opens a port to the camera's controls, whether it streams or not. Does not turn the camera
     /// on.
     ///
@@ -32,52 +37,23 @@ extension CameraSource {
     /// Opens the camera without watching `bell`: most sources wait for a device only.
     package func open(
         _ request: CaptureRequest,
-        bell: Bell
+        bell: Bell,
+        while isWanted: () -> Bool
     ) throws(CaptureError) -> any CameraStream { try open(request) }
 }
 
-/// Returns the source that `specification` asks for, to be opened for `role`; `nil` if `auto` has
-/// no device.
-///
-/// `credentials` is the path of the file with the user and password of a camera on the network.
-///
-/// `device` is the one that `assign` gave the role. A V4L2 device or PipeWire node that does not
+/// Returns the source that opens what `use` describes. A V4L2 device or PipeWire node that does not
 /// exist still makes a source, which throws when it is opened.
 ///
 /// - Throws: `unsupported` for an unknown test picture.
-package func cameraSource(
-    _ specification: SourceSpecification,
-    role: Role,
-    device: CameraDevice?,
-    credentials: String? = nil
-) throws(CaptureError) -> (any CameraSource)? {
-    switch specification {
-    case .auto: device.map { sourceOfDevice($0) }
-    case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
-    case .test(let name): try TestSource(name, role: role)
+package func cameraSource(_ use: SourceUse) throws(CaptureError) -> any CameraSource {
+    switch use.specification {
+    case .auto, .v4l2: V4L2Source(use)
+    case .test(let name): try TestSource(name, role: .back)
     case .file(let path): FileSource(path: path)
-    case .pipewire(let node): PipeWireSource(node: node)
-    case .url(let address): NetworkSource(address, credentials: credentials)
+    case .pipewire(let node): PipeWireSource(node: node, name: use.name)
+    case .url(let address): NetworkSource(address, credentials: use.credentials)
     }
-}
-
-/// Returns the source of a device that `auto` took: of V4L2, or of PipeWire alone.
-private func sourceOfDevice(_ device: CameraDevice) -> any CameraSource {
-    guard let node = pipeWireNode(device.identity) else { return V4L2Source(device) }
-    return PipeWireSource(node: node, name: device.name)
-}
-
-/// Returns the source of a device with this identity that is not there now, and may come back.
-package func missingSource(_ identity: String, name: String) -> any CameraSource {
-    guard let node = pipeWireNode(identity) else {
-        return V4L2Source(missing: identity, name: name)
-    }
-    return PipeWireSource(node: node, name: name)
-}
-
-/// Returns the name of the PipeWire node with this identity; `nil` for another kind of camera.
-private func pipeWireNode(_ identity: String) -> String? {
-    identity.hasPrefix("pipewire:") ? String(identity.dropFirst("pipewire:".count)) : nil
 }
 
 /// An open camera. It closes when it is released.
@@ -116,7 +92,6 @@ extension CameraStream {
     package var unreducedMode: CaptureMode? { nil }
     /// The interval of the mode's rate, or 10 s if that is unknown.
     package var interval: Double { 1 / max(mode.rate, 0.1) }
-    /// Zero: some sources deliver finished frames.
     package var decoding: Timestamp { .zero }
     /// `false`: most streams keep only the newest picture.
     package var hasNewer: Bool { false }
@@ -129,7 +104,6 @@ extension CameraStream {
 
 /// The result of a wait for a picture.
 package enum CapturedEvent: Sendable {
-    /// A picture.
     case frame(Frame)
     /// A picture that is still compressed. It has not been checked and may be damaged.
     case jpeg(JPEGFrame)
@@ -141,7 +115,6 @@ package enum CapturedEvent: Sendable {
     case dropped
     /// No picture came before the deadline.
     case timedOut
-    /// The bell rang.
     case woken
 }
 
@@ -153,34 +126,25 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case busy
         /// It has been removed. It may be plugged in again.
         case gone
-        /// It does not answer on the network.
         case unreachable
-        /// The device or file does not exist.
         case notFound
-        /// We may not open it.
         case denied
         /// The bus has no room for a stream of this mode. A smaller one may fit.
         case bandwidth
-        /// It cannot do what was asked for.
         case unsupported
         /// It has no mode that can be read, or not the configured one. Only another device or
         /// another configuration changes that.
         case noMode
-        /// Its input has no signal.
         case noSignal
         /// Its input has another signal, which takes reopening it.
         case newSignal
-        /// Its data cannot be read as pictures.
         case unreadable
-        /// It took too long.
         case timedOut
         /// The bell rang first.
         case woken
-        /// The system refused for a reason of its own, such as lack of memory.
         case system
     }
 
-    /// The kind of error.
     package let code: Code
     /// The failed operation, as its manual names it: "VIDIOC_STREAMON", "open".
     package let operation: String
@@ -193,7 +157,6 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
     /// The name of the program that has the camera, if that is the reason; empty if unknown.
     package let holder: String
 
-    /// Creates an error of `operation` on `subject`.
     package init(
         _ code: Code,
         _ operation: String,
@@ -222,9 +185,17 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The interruption that the camera's state shows for this error.
+    /// `true` if a camera on the network has said so: it would most likely say the same again soon.
+    package var isAnswer: Bool {
+        operation == Self.answer && [.denied, .unsupported, .unreadable].contains(code)
+    }
+
+    /// The operation of a camera on the network that was reached.
+    static let answer = "answer from the network"
+
     package var interruption: Interruption {
         switch code {
+        case .unsupported where isAnswer, .unreadable where isAnswer: .unsupported
         case .busy: .busy
         case .gone: .unplugged
         case .notFound: .notFound

@@ -2,7 +2,6 @@ import Frames
 
 /// A colour as red, green and blue, 0…1 each.
 typealias Paint = SIMD3<Float>
-/// A point on a canvas.
 typealias Point = SIMD2<Float>
 
 /// A picture painted with soft-edged shapes, before it becomes a frame.
@@ -14,13 +13,11 @@ struct Canvas {
     let size: Size
     private var pixels: [Paint]
 
-    /// Creates a black picture.
     init(size: Size) {
         self.size = size
         pixels = Array(repeating: .zero, count: size.area)
     }
 
-    /// The width over the height.
     var aspect: Float { Float(size.width) / Float(size.height) }
 
     /// Covers the inside of `shape` with `paint`.
@@ -42,7 +39,6 @@ struct Canvas {
         }
     }
 
-    /// Covers an ellipse with `paint`.
     @inline(__always)
     mutating func fillEllipse(
         _ centre: Point,
@@ -143,12 +139,9 @@ struct Canvas {
 struct Bounds {
     var x: ClosedRange<Float>
     var y: ClosedRange<Float>
+}
 
-    init(x: ClosedRange<Float>, y: ClosedRange<Float>) {
-        self.x = x
-        self.y = y
-    }
-
+extension Bounds {
     /// Creates the rectangle that extends `half` from `centre` in each direction.
     init(_ centre: Point, _ half: Point) {
         x = centre.x - half.x...centre.x + half.x
@@ -198,7 +191,6 @@ private func noise(_ x: Int, _ y: Int) -> Float {
     return Float((hash ^ hash >> 13) & 0xff) / 255 - 0.5
 }
 
-/// Returns the length of `vector`.
 @inline(__always)
 func length(_ vector: Point) -> Float { (vector * vector).sum().squareRoot() }
 

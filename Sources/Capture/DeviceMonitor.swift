@@ -8,7 +8,9 @@ struct DeviceRecord {
     var isSettled: Bool
     /// The capabilities that udev found on the node, such as ":capture:"; `nil` if it did not look.
     var capabilities: String?
+}
 
+extension DeviceRecord {
     /// Reads the record of the node called `entry` in sysfs; `nil` if udev does not run.
     init?(of entry: String) {
         guard DeviceMonitor.isPossible, let context = udev_new() else { return nil }
@@ -23,12 +25,6 @@ struct DeviceRecord {
         isSettled = udev_device_get_is_initialized(device) > 0
         capabilities = udev_device_get_property_value(device, "ID_V4L_CAPABILITIES")
             .map { String(cString: $0) }
-    }
-
-    /// Creates a record with these values.
-    init(isSettled: Bool, capabilities: String? = nil) {
-        self.isSettled = isSettled
-        self.capabilities = capabilities
     }
 }
 

@@ -8,7 +8,6 @@ import Frames
 /// that moved looks like a comb. A field alone gets the rows between its own from their neighbours,
 /// and its place in the picture, so that fields in turn show every movement.
 struct FieldJoin: Hashable {
-    /// The order of the rows in a buffer.
     enum Order: Hashable {
         /// Those of both fields in turn.
         case woven
@@ -18,9 +17,7 @@ struct FieldJoin: Hashable {
         case alternate
     }
     let order: Order
-    /// The layout of a buffer.
     let source: FrameLayout
-    /// The layout of a whole picture.
     let layout: FrameLayout
 
     /// The join for buffers laid out as `source` with the fields `field` (V4L2_FIELD_…); `nil` if

@@ -11,7 +11,6 @@ package struct FileSource: CameraSource {
     /// Creates a source of the file at `path`, which is read when the source is opened.
     package init(path: String) { self.path = path }
 
-    /// The file's name without its directory.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
     /// "file:" and the path.
     package var identity: String { "file:\(path)" }
@@ -89,7 +88,6 @@ private final class FileStream: CameraStream {
     private var layout: FrameLayout?
     /// The memory of JPEGs, sized for the largest expected one.
     private var jpegs: FramePool?
-    /// The next frame to deliver.
     private var pending: Pending?
     private var start = MonotonicClock.now
     private var sequence: UInt64 = 0
@@ -155,7 +153,7 @@ private final class FileStream: CameraStream {
         defer { decoding = MonotonicClock.now - start }
         let reader = reader
         guard try reading({ () throws(MediaError) in try reader.advance() }) else {
-            return .damaged
+            return try damaged()
         }
         // A single picture is decoded once, completely.
         if !isPicture, let jpeg = reader.jpeg { return copy(jpeg) }
@@ -166,10 +164,16 @@ private final class FileStream: CameraStream {
         }
         guard let buffer = pool?.draw() else { return .damaged }
         let isWhole = try reading { () throws(MediaError) in
-            try reader.copy(into: buffer, layout)
+            try reader.copy(into: buffer)
         }
-        guard isWhole else { return .damaged }
+        guard isWhole else { return try damaged() }
         return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
+    }
+
+    /// Returns a damaged frame of a movie; the next may be whole.
+    private func damaged() throws(CaptureError) -> Pending {
+        guard isPicture else { return .damaged }
+        throw CaptureError(.unreadable, "read", reader.path, detail: "it is damaged")
     }
 
     /// Copies `jpeg`, since the reader's memory is reused for the next frame.

@@ -8,9 +8,7 @@ import Media
 struct FramePicture {
     /// The memory, or `nil` if none was free.
     var buffer: FrameBuffer?
-    /// The layout of its planes.
     var layout: FrameLayout
-    /// The colour space of its values.
     var color: ColorSpace
 }
 
@@ -153,7 +151,6 @@ final class FrameConversion {
 
 /// Copies planes that each have memory of their own into one buffer. Pure.
 struct PlaneGathering: Hashable {
-    /// The layout of the result.
     let layout: FrameLayout
     /// The lengths of the rows in each plane of memory, in bytes.
     private let strides: [Int]
@@ -221,9 +218,7 @@ extension FrameLayout {
 /// A conversion to planar YUV 4:2:0 by libv4lconvert, which knows most formats that cameras ever
 /// sent.
 private final class ForeignConversion {
-    /// The layout of converted pictures.
     let layout: FrameLayout
-    /// Their colour space.
     let color: ColorSpace
     private let converter: OpaquePointer
     private let calls: UnsafeMutablePointer<libv4l_dev_ops>
@@ -232,10 +227,9 @@ private final class ForeignConversion {
     private let device: VideoDevice
     /// The number of bytes of a whole picture; 0 where that is not known before it is read.
     let leastLength: Int
-    /// The memory that pictures are copied to which cannot be read where they lie.
+    /// The memory into which pictures are copied that cannot be read in place.
     private let copy: UnsafeMutableRawBufferPointer?
-    /// The bytes of a row and from one row to the next, where it takes rows with padding for rows
-    /// without.
+    /// The bytes of a row, and from one row to the next, where padding has to be removed.
     private let padded: (row: Int, stride: Int)?
 
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
@@ -248,7 +242,7 @@ private final class ForeignConversion {
         if let padded { format.fmt.pix.bytesperline = UInt32(padded.row) }
         // No decoder takes as much as four bytes for a pixel.
         let copied = padded.map { $0.row * format.size.height } ?? format.size.area * 4
-        // libv4lconvert has to call the device the way we do.
+        // libv4lconvert makes its calls through the same device.
         let calls = UnsafeMutablePointer<libv4l_dev_ops>.allocate(capacity: 1)
         calls.initialize(to: libv4l_dev_ops())
         calls.pointee.ioctl = { context, _, request, argument in

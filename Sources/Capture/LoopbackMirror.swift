@@ -27,7 +27,6 @@ package final class LoopbackMirror: Sendable {
     package struct Reader: Hashable, Sendable {
         /// The program's name as the kernel keeps it, 15 bytes at most.
         package let name: String
-        /// The process id.
         package let process: Int32
         /// When it was first seen, in microseconds since 1970.
         package let since: Int64
@@ -36,7 +35,6 @@ package final class LoopbackMirror: Sendable {
     private let isPublished = Atomic(false)
     private let worker: Worker
 
-    /// The devices that we feed now.
     private static let fed = Mutex<Set<String>>([])
 
     /// Returns `true` if we feed the device at `path`, so that it shows our own stream. From any
@@ -89,7 +87,6 @@ package final class LoopbackMirror: Sendable {
         private var reported: Report?
         /// The device that was fed last.
         private var last: String?
-        /// The programs that have the device open.
         private var readers: [Reader] = []
 
         /// The time that a program has to keep the device open until it counts: some programs open
@@ -173,7 +170,8 @@ package final class LoopbackMirror: Sendable {
             throw reason
         }
 
-        /// Looks who has `device` open. Takes some milliseconds. Returns `true` if anybody has.
+        /// Finds the programs that have `device` open, in some milliseconds. Returns `true` if any
+        /// has.
         private func lookForReaders(of device: LoopbackWriter) -> Bool {
             let now = WallTime.now.microseconds
             readers = holders(of: device.path).map { holder in
@@ -254,8 +252,8 @@ package final class LoopbackMirror: Sendable {
                 return endured(error)
             }
             while lookForReaders(of: device) {
-                // Finding out who has the device open takes some milliseconds, so it is done only
-                // after an event.
+                // Finding the programs that have it open takes some milliseconds, so it is done
+                // only after an event.
                 while !watch.drain() {
                     let event: CapturedEvent
                     do throws(CaptureError) {
@@ -335,8 +333,9 @@ private final class LoopbackWriter {
             throw CaptureError(.unsupported, "VIDIOC_S_FMT", path, detail: "it has another format")
         }
         sayFed()
-        // Without `exclusive_caps`, nothing shows who feeds it. A device that has pictures and is
-        // open is assumed to be fed, though it may be open because of earlier pictures.
+        // Without `exclusive_caps`, nothing shows which program feeds it. A device that has
+        // pictures and is open is assumed to be fed, though it may be open because of earlier
+        // pictures.
         if sparesOpen, hasPictures, try !device.capability().isCamera, !holders(of: path).isEmpty {
             throw fed()
         }

@@ -1,6 +1,6 @@
 package import DualCamCore
 import Frames
-import Network
+import Media
 package import Platform
 
 /// A camera on the network: JPEGs over HTTP, or a stream over RTSP or SRT.
@@ -24,35 +24,26 @@ package struct NetworkSource: CameraSource {
     /// The host: "phone", "192.168.1.4".
     package var name: String { address.host }
 
-    /// "url:" and the address. In place of the query, which may be a key, comes its hash.
-    package var identity: String {
-        let plain = address.description.prefix { $0 != "?" && $0 != "#" }
-        let query = address.description.dropFirst(plain.count)
-        guard !query.isEmpty else { return "url:\(plain)" }
-        // FNV-1a: the same in each run.
-        let hash = query.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-        }
-        return "url:\(plain)?\(String(hash, radix: 36))"
-    }
+    /// "url:" and the address, its query as a hash.
+    package var identity: String { address.identity }
 
     /// Connects, and waits for the first picture. The camera decides on size and rate.
     ///
     /// - Throws: `unreachable`, `denied`, `unsupported` or `unreadable` for the reason that the
     ///   camera gives; `timedOut` if no picture comes; `system` without processes or memory.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        try open(request, bell: nil)
+        let bell: Bell
+        do throws(SystemError) { bell = try Bell() } catch {
+            throw CaptureError(.system, error.operation, errno: error.errno)
+        }
+        return try open(request, bell: bell) { true }
     }
 
     /// Opens the camera; see `CameraSource`.
     package func open(
         _ request: CaptureRequest,
-        bell: Bell
-    ) throws(CaptureError) -> any CameraStream { try open(request, bell: .some(bell)) }
-
-    private func open(
-        _ request: CaptureRequest,
-        bell: Bell?
+        bell: Bell,
+        while isWanted: () -> Bool
     ) throws(CaptureError) -> any CameraStream {
         let place = "\(address.host):\(address.port)"
         let camera: NetworkCamera
@@ -66,9 +57,9 @@ package struct NetworkSource: CameraSource {
                 throw NetworkError(.system, "\(error)")
             }
         } catch {
-            throw CaptureError(error, place)
+            throw CaptureError(error, "open", place)
         }
-        return try NetworkStream(camera, place, request, bell)
+        return try NetworkStream(camera, place, bell, while: isWanted)
     }
 }
 
@@ -88,50 +79,51 @@ private final class NetworkStream: CameraStream {
 
     /// The number of frames that may be held at once.
     private static let poolCount = 6
-    /// The time to the first picture: a video has one that can be decoded every few seconds.
-    private static let timeout = Timestamp(seconds: 12)
-    /// A size for JPEGs, before the first one is decoded: FrameDecoder takes four times as much.
-    private static let expected = Size(width: 2560, height: 1440)
+    /// The time to the first picture. The helper process gives up sooner if nothing at all comes.
+    private static let timeout = Timestamp(seconds: 30)
+    /// A size for JPEGs, before the first one is decoded: FrameDecoder takes four times as much,
+    /// and so the largest picture that JPEGDecoder does.
+    private static let expected = Size(width: 4096, height: 4096)
 
     init(
         _ camera: NetworkCamera,
         _ place: String,
-        _ request: CaptureRequest,
-        _ bell: Bell?
+        _ bell: Bell,
+        while isWanted: () -> Bool
     ) throws(CaptureError) {
         self.camera = camera
         self.place = place
         mode = CaptureMode(size: Self.expected, rate: 0, format: .mjpg)
         waiting.reserveCapacity(8)
-        let bell = if let bell { bell } else { try Self.silentBell() }
-        try wait(until: MonotonicClock.now + Self.timeout, bell)
+        try wait(until: MonotonicClock.now + Self.timeout, bell, while: isWanted)
         if let layout = waiting.first?.layout {
             mode = CaptureMode(size: layout.size, rate: 0, format: layout.format)
         }
     }
 
-    private static func silentBell() throws(CaptureError) -> Bell {
-        do throws(SystemError) {
-            return try Bell()
-        } catch {
-            throw CaptureError(.system, error.operation, errno: error.errno)
-        }
-    }
-
-    /// Waits for the first picture.
-    private func wait(until deadline: Timestamp, _ bell: Bell) throws(CaptureError) {
+    private func wait(
+        until deadline: Timestamp,
+        _ bell: Bell,
+        while isWanted: () -> Bool
+    ) throws(CaptureError) {
         while true {
             try take()
             if !waiting.isEmpty { return }
             switch Capture.wait(for: camera.descriptor, bell: bell, until: deadline) {
             case .ready: continue
-            case .rang: throw CaptureError(.woken, "camera on the network", place)
-            case .due: throw CaptureError(.timedOut, "camera on the network", place)
+            case .rang:
+                guard isWanted() else { throw CaptureError(.woken, CaptureError.answer, place) }
+            case .due:
+                throw CaptureError(
+                    .timedOut,
+                    CaptureError.answer,
+                    place,
+                    detail: "what it sends has no picture"
+                )
             }
         }
     }
 
-    /// Takes over the pictures that have come.
     private func take() throws(CaptureError) {
         do throws(NetworkError) {
             while let picture = try camera.next() {
@@ -140,7 +132,14 @@ private final class NetworkStream: CameraStream {
             }
         } catch {
             // What came before the end is still shown.
-            if waiting.isEmpty { throw CaptureError(error, place) }
+            if waiting.isEmpty {
+                let isReached = error.code != .unreachable
+                throw CaptureError(
+                    error,
+                    isReached ? CaptureError.answer : "camera on the network",
+                    place
+                )
+            }
         }
     }
 
@@ -207,9 +206,8 @@ private final class NetworkStream: CameraStream {
 struct Pace {
     /// The rate of the last seconds, in frames per second; `nil` before it is known.
     private(set) var rate: Double?
-    private var longest = 0.0
+    private var pauses = LivePauses()
     private var start: Timestamp?
-    private var last: Timestamp?
     private var window: (start: Timestamp, count: Int)?
 
     /// The seconds of one measurement: short at first, so that the rate is soon known.
@@ -221,8 +219,7 @@ struct Pace {
 
     /// Counts a picture that came at `time`.
     mutating func count(_ time: Timestamp) {
-        if let last { longest = max((time - last).seconds, 0.95 * longest) }
-        last = time
+        pauses.count(time)
         let start = self.start ?? time
         self.start = start
         guard (time - start).seconds >= Self.settling else { return }
@@ -241,19 +238,20 @@ struct Pace {
     }
 
     /// The seconds between two pictures that are nothing special. Not less than a network needs.
-    var patience: Double { max(0.4, min(longest, 10)) }
+    var patience: Double { pauses.longest.map { max(0.4, min($0, 10)) } ?? 4 }
 }
 
 extension CaptureError {
-    fileprivate init(_ error: NetworkError, _ place: String) {
+    fileprivate init(_ error: NetworkError, _ operation: String, _ place: String) {
         let code: Code =
             switch error.code {
             case .unreachable: .unreachable
+            case .ended: .timedOut
             case .denied: .denied
             case .unsupported: .unsupported
             case .unreadable: .unreadable
             case .system: .system
             }
-        self.init(code, "camera on the network", place, detail: error.detail)
+        self.init(code, operation, place, detail: error.detail)
     }
 }

@@ -15,8 +15,6 @@ package struct PipeWireSource: CameraSource {
     /// "pipewire:NODE".
     package var identity: String { "pipewire:\(node)" }
 
-    /// Creates a source of the node called `node`, which need not exist yet. People know it as
-    /// `name`.
     package init(node: String, name: String? = nil) {
         self.node = node
         self.name = name ?? node
@@ -35,8 +33,11 @@ package struct PipeWireSource: CameraSource {
     /// Opens the camera; see `CameraSource`.
     package func open(
         _ request: CaptureRequest,
-        bell: Bell
-    ) throws(CaptureError) -> any CameraStream { try PipeWireStream(node, request, bell: bell) }
+        bell: Bell,
+        while isWanted: () -> Bool
+    ) throws(CaptureError) -> any CameraStream {
+        try PipeWireStream(node, request, bell: bell, while: isWanted)
+    }
 }
 
 /// The frames of a node, copied as they come.
@@ -58,7 +59,6 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     private var target: UInt32?
     /// `true` once the linked node has gone.
     private var isGone = false
-    /// The negotiated format, and the layout that follows from it.
     private var format: VideoFormat?
     private var color = ColorSpace.video
 
@@ -90,7 +90,8 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         _ name: String,
         _ request: CaptureRequest,
         isOwn: Bool = false,
-        bell: Bell? = nil
+        bell: Bell? = nil,
+        while isWanted: () -> Bool = { true }
     ) throws(CaptureError) {
         self.name = name
         self.request = request
@@ -102,7 +103,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         }
         let deadline = MonotonicClock.now + Self.timeout
         connection.observe([.camera, .client], by: self)
-        try iterate(until: deadline, bell) { connection.isListed }
+        try iterate(until: deadline, bell, while: isWanted) { connection.isListed }
         let found = try node(isOwn: isOwn)
         target = found.id
         do throws(SystemError) {
@@ -143,10 +144,11 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// Runs the loop until `condition` holds.
     ///
     /// - Throws: `gone` if the connection fails, `timedOut` after `deadline`, `woken` if the bell
-    ///   rings.
+    ///   rings and the camera is not wanted any more.
     private func iterate(
         until deadline: Timestamp,
         _ bell: Bell?,
+        while isWanted: () -> Bool = { true },
         _ condition: () -> Bool
     ) throws(CaptureError) {
         while true {
@@ -161,7 +163,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
             }
             switch wait(for: connection.descriptor, bell: bell, until: deadline) {
             case .ready: continue
-            case .rang: throw CaptureError(.woken, "PipeWire node", name)
+            case .rang: guard isWanted() else { throw CaptureError(.woken, "PipeWire node", name) }
             case .due: throw CaptureError(.timedOut, "PipeWire node", name)
             }
         }
@@ -294,7 +296,6 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         }
     }
 
-    /// Decodes a picture of H.264, and turns it.
     private func coded(
         _ picture: VideoBuffer,
         _ decoder: VideoDecoder,
@@ -337,7 +338,10 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         let part = picture.part(of: format.size)
         guard picture.upright != .identity || part.size != format.size else { return .jpeg(jpeg) }
         if decoder == nil { decoder = try? FrameDecoder(expecting: format.size) }
-        guard case .frame(let frame)? = decoder?.decode(jpeg, for: .whole),
+        let outcome = decoder?.decode(jpeg, for: .whole)
+        // The decoder reports the fault.
+        if decoder?.fault?.lasting != nil { return .jpeg(jpeg) }
+        guard case .frame(let frame)? = outcome,
             frame.layout.size == format.size,
             let turned = turned(frame, part, picture.upright)
         else { return .dropped }
@@ -491,7 +495,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
 }
 
 /// The positions of a picture's planes in one block of memory.
-private struct BlockLayout {
+struct BlockLayout {
     private let layout: FrameLayout
     /// The chroma stride and the luma size in bytes, if rows are laid out as GStreamer does.
     private var rounded: (stride: Int, luma: Int)?

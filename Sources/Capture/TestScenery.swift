@@ -1,7 +1,6 @@
 import Frames
 import Glibc
 
-/// Paints a mountain lake at dusk.
 func paintLandscape(_ canvas: inout Canvas) {
     let aspect = canvas.aspect
     let everywhere = 0...aspect
@@ -105,7 +104,6 @@ private func ridgeLine(_ x: Float, _ seed: Float) -> Float {
     return (broad + fine) / 1.8
 }
 
-/// Paints a person at home, in lamplight.
 func paintPortrait(_ canvas: inout Canvas) {
     let aspect = canvas.aspect
     canvas.fill({ point in
@@ -120,7 +118,6 @@ func paintPortrait(_ canvas: inout Canvas) {
     paintPerson(&canvas, at: Point(aspect * 0.48, 0.46))
 }
 
-/// Paints a potted plant, out of focus.
 private func paintPlant(_ canvas: inout Canvas, at root: Point) {
     for (angle, length) in [
         (Float(-0.75), Float(0.26)), (-0.35, 0.33), (0.05, 0.36), (0.45, 0.30), (0.85, 0.22),

@@ -13,7 +13,6 @@ package struct TestSource: CameraSource {
 
     /// The names of the pictures: "back", "front", "portrait", "bars" and "ramp".
     package static let names = TestPicture.allCases.map(\.rawValue)
-    /// The end of the name of a picture without a `FrameCounter`.
     private static let plain = "-plain"
 
     /// Creates a source of the picture called `name`, or of the one for `role` if it is `nil`.
@@ -28,8 +27,7 @@ package struct TestSource: CameraSource {
                 .unsupported,
                 "test picture",
                 name ?? "",
-                detail: "there are \(Self.names.joined(separator: ", ")), each also with "
-                    + "\(Self.plain) and no frame counter"
+                detail: UnknownTestPicture.hint
             )
         }
         self.picture = picture
@@ -112,7 +110,6 @@ private final class TestStream: CameraStream {
         return request.isFull ? best.size == mode.size : best == mode
     }
 
-    /// Returns the time of frame `index`.
     private func time(of index: UInt64) -> Timestamp {
         start + Timestamp(seconds: Double(index) / mode.rate)
     }

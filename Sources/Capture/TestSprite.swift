@@ -7,7 +7,6 @@ enum TestSprite {
     /// A lamp that hangs from a point, along the unit vector `cord`.
     case lamp(Point, cord: Point)
 
-    /// The area that it covers.
     var bounds: Bounds {
         switch self {
         case .balloon(let centre):

@@ -16,33 +16,17 @@ package struct V4L2Source: CameraSource {
     /// `true` if it shows what another program feeds it.
     private let isRelay: Bool
     /// `true` if it was attached at some time.
-    package let isKnown: Bool
+    private let isKnown: Bool
 
-    /// Creates the source of an attached camera.
-    package init(_ device: CameraDevice) {
-        name = device.name
-        identity = device.identity
-        place = device.path
-        bus = device.bus
-        isRelay = device.isRelay
-        isKnown = true
-    }
-
-    /// Creates a source of a camera that is not attached, by its by-id name, bus path or device
-    /// path.
-    package init(named called: String) {
-        self.init(missing: "v4l2:\(called)", name: called, isKnown: false)
-    }
-
-    /// Creates a source of a camera that was attached, if `isKnown`, or may be some day. Opening it
-    /// throws, and touches no node.
-    package init(missing identity: String, name: String, isKnown: Bool = true) {
-        self.isKnown = isKnown
-        self.name = name
-        self.identity = identity
-        place = ""
-        bus = ""
-        isRelay = false
+    /// Creates the source of a camera. To open one that is not attached throws, and touches no
+    /// node.
+    package init(_ use: SourceUse) {
+        name = use.name
+        identity = use.identity
+        place = use.place
+        bus = use.device?.bus ?? ""
+        isRelay = use.device?.isRelay ?? false
+        isKnown = use.isKnown
     }
 
     /// Sets the mode that suits `request` and starts the device.

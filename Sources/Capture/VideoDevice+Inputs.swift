@@ -4,7 +4,6 @@ import Glibc
 
 /// An input of a device, as VIDIOC_ENUMINPUT describes it.
 struct DeviceInput: Hashable {
-    /// Its number.
     var index: UInt32
     /// `true` if it is no tuner, which would need a channel.
     var isCamera: Bool
@@ -23,7 +22,6 @@ struct DeviceInput: Hashable {
     }
     /// `true` if its signal has timings: HDMI and its like.
     var hasTimings: Bool { capabilities & UInt32(V4L2_IN_CAP_DV_TIMINGS) != 0 }
-    /// `true` if its signal follows a standard of analogue television.
     var hasStandard: Bool { capabilities & UInt32(V4L2_IN_CAP_STD) != 0 }
 
     /// Returns the order in which to look for a signal: the selected input first, which a person or
@@ -106,7 +104,7 @@ extension VideoDevice {
         case ENOLCK: throw noSignal("VIDIOC_QUERY_DV_TIMINGS", ENOLCK, "the signal is unsteady")
         case ERANGE:
             throw noSignal("VIDIOC_QUERY_DV_TIMINGS", ERANGE, "the device cannot show the signal")
-        // It cannot tell: the timings are as somebody has set them.
+        // It cannot detect them: the timings stay as they were set.
         default: return
         }
         guard found.bt.width > 0, found.bt.height > 0 else {
@@ -121,7 +119,7 @@ extension VideoDevice {
 
     private func adoptStandard() throws(CaptureError) {
         var found: v4l2_std_id = 0
-        // It cannot tell, or not now: the standard is as somebody has set it.
+        // It cannot detect it, or not now: the standard stays as it was set.
         guard attempt(cv4l2_querystd, &found) == 0 else { return }
         guard found != 0 else { throw noSignal("VIDIOC_QUERYSTD") }
         var present: v4l2_std_id = 0

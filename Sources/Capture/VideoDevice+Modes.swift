@@ -208,7 +208,6 @@ extension Size {
 }
 
 extension v4l2_format {
-    /// Creates a format for pictures of `size` in `format`, in one plane of memory.
     init(capturing format: PixelFormat, _ size: Size) {
         self.init()
         type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -255,7 +254,6 @@ extension CaptureRequest {
     fileprivate var wantedSize: Size {
         if case .mode(let size, _, _) = mode { size } else { size }
     }
-    /// The rate to look for: the configured one, or the highest useful one.
     fileprivate var wantedRate: Double {
         if case .mode(_, let rate, _) = mode { rate } else { Double(rate) }
     }

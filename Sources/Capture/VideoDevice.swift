@@ -26,7 +26,6 @@ final class MappedMemory {
     deinit { munmap(bytes.baseAddress, bytes.count) }
 }
 
-/// An open video node.
 private final class VideoNode: VideoCalls {
     private let node: Descriptor
 
@@ -84,7 +83,6 @@ final class VideoDevice {
         }
     }
 
-    /// Creates a device whose calls go to `calls`.
     init(path: String, calls: any VideoCalls) {
         self.path = path
         self.calls = calls
@@ -116,7 +114,6 @@ final class VideoDevice {
         guard error == 0 else { throw failure(name, error) }
     }
 
-    /// Returns the error for `errno` from the call `name`.
     func failure(_ name: String, _ errno: CInt, detail: String = "") -> CaptureError {
         CaptureError(Self.code(of: errno, at: name), name, path, errno: errno, detail: detail)
     }
@@ -132,12 +129,10 @@ final class VideoDevice {
         }
     }
 
-    /// Waits for a frame, an error, the bell or the deadline.
     func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
         calls.wait(bell: bell, until: deadline)
     }
 
-    /// Returns the code for `errno` from the call `name`.
     private static func code(of errno: CInt, at name: String) -> CaptureError.Code {
         switch errno {
         case ENOENT: .notFound
@@ -166,9 +161,7 @@ struct VideoCapability: Hashable {
     /// The capabilities of this node of the device.
     var flags: NodeFacts.Capabilities
 
-    /// `true` if it captures pictures into mappable memory, and does nothing else.
     var isCamera: Bool { flags.isCamera }
-    /// `true` if it shows what another program feeds it.
     var isRelay: Bool { NodeFacts.isRelay(driver: driver) }
 }
 

@@ -19,7 +19,6 @@ final class VideoStream: CameraStream {
     private var slots: [Slot] = []
     private let conversion: FrameConversion
     private let color: ColorSpace
-    /// The memory of copies.
     private var copies: FramePool?
     /// The filled buffer after the one delivered last, if the device had it by then.
     private var ahead: v4l2_buffer?
@@ -232,7 +231,6 @@ final class VideoStream: CameraStream {
         buffer.m.planes = nil
     }
 
-    /// Returns the event for the picture in `buffer`.
     private func deliver(_ buffer: v4l2_buffer) throws(CaptureError) -> CapturedEvent {
         let slot = slots[Int(buffer.index)].buffer
         let length = min(Int(buffer.bytesused), slot.bytes.count)

@@ -3,13 +3,11 @@ import Frames
 import Glibc
 import Platform
 
-/// The result of a wait.
 enum WaitResult {
     /// The descriptor is ready or failed, with these poll(2) flags.
     case ready(CInt)
     /// The bell rang; it is silent again.
     case rang
-    /// The deadline passed.
     case due
 }
 

@@ -1,9 +1,7 @@
 import Frames
 import Imaging
 
-/// The newest frame of one lens of a camera, with the smaller copies made of it so far.
-///
-/// - Context: bound to the composite thread.
+/// The newest frame of a camera's lens, and smaller copies of it. Bound to the composite thread.
 final class CameraPicture {
     private(set) var frame: Frame?
     private var levels: [Level] = []
@@ -20,11 +18,10 @@ final class CameraPicture {
     /// Gives the frame back to its pool; the copies stay.
     func release() { frame = nil }
 
-    /// Returns the planes of the picture, or `nil` for a frame that is not YUV.
-    ///
-    /// They have the picture's own size, or are halved as often as they can be without becoming
-    /// smaller than `size` (before the turn): scaling from there costs least and looks best.
-    /// Allocates when a number of halvings first occurs.
+    /// Returns the planes of the picture, or `nil` for a frame that is not YUV. They have the
+    /// picture's own size, or are halved as often as they can be without becoming smaller than
+    /// `size` (before the turn): scaling from there costs least and looks best. Allocates when a
+    /// number of halvings first occurs.
     func planes(for size: Size) -> Planes? {
         guard let frame else { return nil }
         let whole = frame.layout.size
@@ -56,7 +53,6 @@ final class CameraPicture {
 }
 
 extension Frame {
-    /// The frame's identity, which tells it from other frames.
     var identity: FrameIdentity {
         FrameIdentity(
             buffer: ObjectIdentifier(buffer),
@@ -67,10 +63,8 @@ extension Frame {
     }
 }
 
-/// A value that tells frames apart.
-///
-/// A buffer is used again, but never with the same count and time, except for the same picture in
-/// another size.
+/// A value that tells frames apart. A buffer is used again, but never with the same count and time,
+/// except for the same picture in another size.
 struct FrameIdentity: Hashable {
     let buffer: ObjectIdentifier
     let sequence: UInt64

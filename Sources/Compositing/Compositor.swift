@@ -3,11 +3,8 @@ package import Frames
 import Imaging
 
 /// Draws scenes: the frames of two cameras in one picture of packed 4:2:2, BT.601 limited range.
-///
 /// Its buffers are kept from frame to frame and grow only when sizes do; in a steady state
-/// `composite` does not allocate. It does not block, log or fail.
-///
-/// - Context: bound to the composite thread.
+/// `composite` does not allocate. It does not block, log or fail. Bound to the composite thread.
 package final class Compositor {
     /// The size of the output, in pixels; the width is even.
     package let canvas: Size
@@ -82,8 +79,7 @@ package final class Compositor {
         return hole
     }
 
-    /// Covers the canvas with the backdrop, or with calm grey if there is none, except where a
-    /// layer hides it.
+    /// Covers the canvas with the backdrop, or calm grey without one, where no layer hides it.
     private func drawBackdrop(
         of scene: Scene,
         into output: UnsafeMutablePointer<UInt8>,
@@ -164,11 +160,9 @@ struct Backdrop: ~Copyable {
     private var hasPicture = false
     private var grading: Grading?
 
-    /// Creates a backdrop for a canvas of this size; calm grey at first.
     init(canvas: Size) { self.canvas = canvas }
 
-    /// Makes it from the camera's newest picture, turned and graded as `look` says; calm grey if
-    /// there is no picture.
+    /// Makes it from the camera's newest picture as `look` says; calm grey if there is none.
     mutating func prepare(_ pipelines: PerPipeline<CameraPicture>, _ look: Look) {
         grading = look.grade == .none ? nil : Grading(look.grade)
         hasPicture = cached.update(
@@ -183,7 +177,6 @@ struct Backdrop: ~Copyable {
         )
     }
 
-    /// Makes it calm grey.
     mutating func clear() { hasPicture = false }
 
     /// Writes the pixels of `range` in row `y`, both ends even, to their place in `row`.
@@ -217,8 +210,7 @@ struct Look {
 }
 
 extension Scene {
-    /// Returns the look of the role's picture in its lowest layer, or the plain one if no layer
-    /// shows it.
+    /// Returns the look of the role's picture in its lowest layer; the plain one without a layer.
     func look(of role: Role) -> Look {
         for index in 0..<count where self[index].role == role {
             return Look(self[index])

@@ -13,13 +13,11 @@ struct CornerPicture: Sendable {
     private let x: Int
     private let y: Int
 
-    /// The scale of what is drawn: the pixels of `canvas` for one of a canvas 720 high, less where
-    /// the canvas is narrow.
+    /// The pixels of `canvas` for one of a canvas 720 high; less where the canvas is narrow.
     static func unit(of canvas: Size) -> Double {
-        min(max(Double(canvas.height) / 720, leastUnit), Double(canvas.width) / 480)
+        min(max(canvas.unit, leastUnit), Double(canvas.width) / 480)
     }
 
-    /// Places `overlay` in `corner` of `canvas`.
     init(_ overlay: Overlay, in corner: Corner, of canvas: Size) {
         self.canvas = canvas
         self.overlay = overlay

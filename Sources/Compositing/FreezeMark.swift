@@ -15,10 +15,9 @@ struct FreezeMark: Sendable {
     private let overlay: Overlay
     private let unit: Double
 
-    /// Draws the mark for a canvas of this size.
     init(canvas: Size) {
         self.canvas = canvas
-        unit = max(Double(canvas.height) / 720, Self.leastUnit)
+        unit = max(canvas.unit, Self.leastUnit)
         let side = Int((Self.diameter * unit / 2).rounded()) * 2
         let drawing = Drawing(Size(width: side, height: side))
         let middle = Double(side) / 2

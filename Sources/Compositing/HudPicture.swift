@@ -2,8 +2,7 @@ package import DualCamCore
 package import Frames
 import Imaging
 
-/// The HUD as drawn for one content: a pill with the values, and over it a dial whose scale slides
-/// under its needle.
+/// The HUD as drawn: a pill with the values, and over it a dial that slides under its needle.
 package struct HudPicture: Sendable {
     // In pixels of a canvas 720 high.
     private static let (pillHeight, pillMiddle, pillPadding) = (40.0, 30.0, 24.0)
@@ -45,13 +44,11 @@ package struct HudPicture: Sendable {
         }
     }
 
-    /// The room for the HUD that leaves the inset free: at the foot of the canvas, or over the
-    /// inset.
+    /// The room for the HUD beside the inset: at the foot of the canvas, or over the inset.
     private struct Room {
         /// The middle and the width, in pixels.
         var middle: Double
         var width: Double
-        /// The lower edge.
         var foot: Double
 
         /// Finds the room for a pill of `width`: centred while that is wide enough, else centred in
@@ -109,7 +106,7 @@ package struct HudPicture: Sendable {
         let whole = Drawing.Font(Self.mono, type: Self.valueType).measure("0").width
         let widest = max(640, Double(characters) * whole + 2 * Self.pillPadding)
         let unit = min(
-            max(Double(canvas.height) / 720, Self.leastUnit),
+            max(canvas.unit, Self.leastUnit),
             Double(canvas.width) / (widest + 20)
         )
         self.unit = unit
@@ -154,7 +151,6 @@ package struct HudPicture: Sendable {
         draw(content.lenses, above: content.scale == nil ? y : panel.y)
     }
 
-    /// Draws the lenses over an element that begins at `bottom`.
     private mutating func draw(_ marks: [HudContent.LensMark], above bottom: Int) {
         guard !marks.isEmpty else { return }
         let disc = Self.lensDisc * unit
@@ -197,7 +193,6 @@ package struct HudPicture: Sendable {
 
     private static func even(_ value: Double) -> Int { Int((value / 2).rounded()) * 2 }
 
-    /// Draws the dial over the pill, whose top is at `bottom`.
     private mutating func draw(_ scale: HudContent.Scale, above bottom: Int) {
         hasDial = true
         let size = Size(
@@ -322,8 +317,7 @@ package struct HudPicture: Sendable {
         return Element(overlay: drawing.finish(), x: middle - width, y: y)
     }
 
-    /// Lays the HUD over `output`, a canvas in rows of `stride` bytes, as `pose` says. Does not
-    /// allocate.
+    /// Lays the HUD over `output`, rows of `stride` bytes, as `pose` says. Does not allocate.
     package func lay(_ pose: HudState.Pose, over output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let whole = PixelRect(canvas)
         pill.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity)

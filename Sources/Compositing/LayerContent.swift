@@ -3,7 +3,6 @@ import Imaging
 
 /// A rectangle of the canvas and the picture in it.
 struct LayerContent: ~Copyable {
-    /// The source of the rows.
     enum Content {
         /// No picture yet: calm dark grey.
         case nothing
@@ -14,7 +13,6 @@ struct LayerContent: ~Copyable {
     }
     /// The luma shown before the first picture.
     static let calm: UInt8 = 32
-    /// The luma of black.
     static let black: UInt8 = 16
 
     /// The rectangle on the canvas; x and width are even. May reach beyond the canvas.
@@ -22,7 +20,6 @@ struct LayerContent: ~Copyable {
     var content = Content.nothing
     var scaler = Scaler()
 
-    /// Creates empty content.
     init() { rect = .none }
 
     /// `true` if the rows come from `scaler`.

@@ -3,9 +3,7 @@ import Frames
 import Imaging
 
 /// One layer on its way to the canvas: its picture scaled and turned, its surroundings blurred, the
-/// weights of its edges computed, ready to be written row by row.
-///
-/// - Context: bound to the composite thread.
+/// weights of its edges computed, ready to be written row by row. Bound to the composite thread.
 final class LayerSurface {
     /// The blur of a picture's copy around it, as a fraction of the height, and the share of its
     /// light that is left; then the same for the veil over the last picture of a camera that does
@@ -37,7 +35,7 @@ final class LayerSurface {
     init(canvas: Size, _ freezeMark: FreezeMark) {
         self.canvas = canvas
         self.freezeMark = freezeMark
-        unit = Double(canvas.height) / 720
+        unit = canvas.unit
         surroundings = CachedCopy()
         veil = CachedCopy()
         decoration = Decoration(canvas: canvas)
@@ -364,9 +362,8 @@ struct LensPicture: ~Copyable {
     /// `true` if the colours or the light are changed.
     var isChanged: Bool { grading != nil || inkShare > 0 }
 
-    /// Brings the newest picture of `camera` to the size and turn in which `layer`, whose pixels
-    /// are `outer`, shows it as `source`. Returns `true` if it fills the layer, so that nothing is
-    /// around it.
+    /// Brings the newest picture of `camera` to the size and turn in which `layer`, of pixels
+    /// `outer`, shows it as `source`. Returns `true` if it fills the layer, with nothing around it.
     mutating func place(
         _ source: LayerSource,
         in layer: Layer,
@@ -561,7 +558,6 @@ struct LensPicture: ~Copyable {
         var grade: Grade
     }
 
-    /// The source of a turned picture.
     private struct TurnKey: Hashable {
         var frame: FrameIdentity
         var transform: Transform
@@ -577,7 +573,6 @@ struct CachedCopy: ~Copyable {
     private var straight = PerspectiveCopy()
     private var made: Key?
 
-    /// The source of a copy.
     private struct Key: Hashable {
         var frame: FrameIdentity
         var recipe: BlurredCopy.Recipe
@@ -624,8 +619,7 @@ struct CachedCopy: ~Copyable {
 }
 
 extension Grading {
-    /// Creates the grading of a scene. Green's gain is divided out of those of red and blue, so
-    /// that light stays the same.
+    /// The grading of a scene. Red's and blue's gains are relative to green's, so that light stays.
     init(_ grade: Grade) {
         self.init(red: grade.red / grade.green, blue: grade.blue / grade.green, light: grade.light)
     }
@@ -655,7 +649,6 @@ extension Frame {
 }
 
 extension PixelRect {
-    /// A rectangle without pixels.
     static let none = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
     /// Returns the parts of `range` in row `y` to the left and to the right of the rectangle; the
@@ -673,8 +666,7 @@ extension Rect {
     /// Width over height; 1 for an empty rectangle.
     var aspect: Double { height > 0 ? width / height : 1 }
 
-    /// Returns the largest rectangle of `aspect` inside this one, as near about `place` as there is
-    /// room.
+    /// Returns the largest rectangle of `aspect` inside this one, as near `place` as there is room.
     func cropped(toAspect aspect: Double, about place: (x: Double, y: Double)) -> Rect {
         var part = fitting(aspect: aspect)
         part.x = Swift.min(Swift.max(x, place.x - part.width / 2), maxX - part.width)

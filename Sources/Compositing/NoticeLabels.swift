@@ -23,13 +23,12 @@ package struct NoticeLabels: Sendable {
     /// The distance between the two, on a canvas 720 high.
     private static let gap = 10.0
 
-    /// Draws `text`, of one line or two, for a canvas of this size. Looks for fonts, as `Label`
-    /// does.
+    /// Draws one or two lines of `text` for this canvas. Looks for fonts, as `Label` does.
     package init(_ text: String, canvas: Size) {
         let lines = text.split(separator: "\n", maxSplits: 1).map(String.init)
         let text = lines.first ?? ""
         self.canvas = canvas
-        let unit = Double(canvas.height) / 720
+        let unit = canvas.unit
         self.unit = unit
         let types = ([Self.mainType, Self.insetType] + Self.others)
             .map { max(Self.readable, $0 * unit) }
@@ -40,10 +39,8 @@ package struct NoticeLabels: Sendable {
     }
 
     /// Draws the words in the middle of `layer`, as opaque as its veil, into `output`: a canvas in
-    /// rows of `stride` bytes.
-    ///
-    /// While the layer grows from an inset to the main picture, one size of type fades out before
-    /// the other fades in. Does not allocate.
+    /// rows of `stride` bytes. While the layer grows from an inset to the main picture, one size of
+    /// type fades out before the other fades in. Does not allocate.
     func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let width = layer.rect.width / Double(canvas.width)
         let small = index(upTo: Self.insetType, in: layer.rect)
@@ -59,8 +56,7 @@ package struct NoticeLabels: Sendable {
         }
     }
 
-    /// Returns the index of the largest label of at most `type` that fits in `rect`, or the number
-    /// of labels if none fits.
+    /// Returns the index of the largest label up to `type` that fits in `rect`, or their number.
     private func index(upTo type: Double, in rect: Rect) -> Int {
         let room = rect.inset(by: Self.distance * unit)
         let type = max(Self.readable, type * unit)
@@ -80,7 +76,7 @@ package struct NoticeLabels: Sendable {
         guard index < labels.count else { return }
         let room = layer.rect.inset(by: Self.distance * unit)
         func lay(_ label: Label, middle: Double) {
-            label.lay(
+            label.overlay.lay(
                 over: output,
                 stride: stride,
                 x: Int(((layer.rect.midX - Double(label.size.width) / 2) / 2).rounded()) * 2,

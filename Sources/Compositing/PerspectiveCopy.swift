@@ -2,13 +2,11 @@ import DualCamCore
 import Frames
 import Imaging
 
-/// A copy of a picture in which four of its corners have become the whole, as large and turned as
-/// it is shown.
+/// A copy of a picture, four corners of which became the whole, as large and turned as it is shown.
 struct PerspectiveCopy: ~Copyable {
     private var memory = Scratch()
     private var made: (key: Key, planes: Planes)?
 
-    /// The source of a copy.
     private struct Key: Hashable {
         var frame: FrameIdentity
         var view: PerspectiveView
@@ -37,7 +35,6 @@ struct PerspectiveView: Hashable {
     var perspective: Perspective
     /// The part of that whole, in fractions, before the turn.
     var part: Rect
-    /// The turn.
     var transform: Transform
     /// The size at which the part is shown, after the turn; its width is even.
     var size: Size

@@ -7,12 +7,16 @@ package struct TitlePicture: Sendable {
     // In pixels of a canvas 720 high.
     private static let (nameType, secondType, gap) = (28.0, 18.0, 9.0)
     private static let (across, along, radius) = (20.0, 16.0, 12.0)
-    /// The largest part of the canvas's width, and how much smaller the type becomes before words
-    /// are cut.
+    /// The largest share of the canvas's width, and how small type becomes before words are cut.
     private static let (mostWidth, leastShare) = (0.45, 0.7)
     private static let family = "Inter,Sans"
 
     private let picture: CornerPicture
+
+    /// Returns `true` if no installed font has some character of `text`.
+    package static func lacksFont(for text: String) -> Bool {
+        Drawing.Font(family, type: nameType).lacks(text)
+    }
 
     /// Draws `shown` for a canvas of this size. Looks for fonts, as `Drawing` does.
     package init(_ shown: ShownTitle, canvas: Size) {
@@ -58,8 +62,7 @@ package struct TitlePicture: Sendable {
         )
     }
 
-    /// Returns as much of the beginning of `text` as there is `room` for, with an ellipsis where
-    /// something is left out.
+    /// Returns as much of the beginning of `text` as fits, with an ellipsis for what is left out.
     static func cut(_ text: String, to room: Double, _ measure: (String) -> Double) -> String {
         var (text, width) = (text, measure(text))
         while width > room, text.count > 1 {
@@ -83,12 +86,9 @@ package struct TitlePicture: Sendable {
 
 /// The pictures of a title and of the one that fades out; `nil` while they are not drawn.
 package struct TitlePictures: Sendable {
-    /// The picture of `TitleState.wanted`.
     package var wanted: TitlePicture?
-    /// The picture of `TitleState.former`.
     package var former: TitlePicture?
 
-    /// No pictures.
     package init() {}
 
     /// Lays both over `output`, a canvas in rows of `stride` bytes. Does not allocate.

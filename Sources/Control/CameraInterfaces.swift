@@ -1,4 +1,5 @@
 package import DBusKit
+package import DualCamCore
 
 // The interfaces of the cameras' objects, `Role.path`.
 
@@ -63,8 +64,8 @@ package struct ControlsInterface: InterfaceMembers {
     package static let name = "org.dualcam.DualCam1.Camera.Controls"
     package static let members = ControlsInterface()
 
-    /// The options of SetCompensation.
-    package struct Compensation: OptionMembers {
+    /// The options of SetCompensation and SetRaw.
+    package struct Relative: OptionMembers {
         package init() {}
         package let relative = OptionMember<Bool>("relative")
     }
@@ -107,7 +108,7 @@ package struct ControlsInterface: InterfaceMembers {
     package let setCompensation = MethodMember(
         "SetCompensation",
         takes: ArgumentMember<Double>("stops"),
-        options: Compensation.self
+        options: Relative.self
     )
     package let setAuto = MethodMember("SetAuto", takes: ArgumentMember<[String]>("dials"))
     package let lock = MethodMember("Lock", takes: ArgumentMember<[String]>("what"))
@@ -121,7 +122,8 @@ package struct ControlsInterface: InterfaceMembers {
     package let setRaw = MethodMember(
         "SetRaw",
         takes: ArgumentMember<String>("name"),
-        ArgumentMember<Int32>("value")
+        ArgumentMember<Int32>("value"),
+        options: Relative.self
     )
 
     package let limitReached = SignalMember(
@@ -151,45 +153,21 @@ package struct ControlsInterface: InterfaceMembers {
 }
 
 /// A control of a camera's driver, as ListRaw lists it: an `(ssiiiiu)`.
-package struct RawControl: DBusType {
-    /// The name, such as "exposure_time_absolute".
+package struct RawControl: Sendable {
     package var name: String
     /// The type, such as "menu".
     package var type: String
-    /// The smallest value.
     package var minimum: Int32
-    /// The largest value.
     package var maximum: Int32
-    /// The difference of two neighbouring values.
     package var step: Int32
-    /// The present value.
     package var value: Int32
     /// The flags of V4L2: V4L2_CTRL_FLAG_….
     package var flags: UInt32
+}
 
-    /// Creates a control.
-    package init(
-        name: String,
-        type: String,
-        minimum: Int32,
-        maximum: Int32,
-        step: Int32,
-        value: Int32,
-        flags: UInt32
-    ) {
-        self.name = name
-        self.type = type
-        self.minimum = minimum
-        self.maximum = maximum
-        self.step = step
-        self.value = value
-        self.flags = flags
-    }
-
-    /// `(ssiiiiu)`
+extension RawControl: DBusType {
     package static var dbusType: CompleteType { "(ssiiiiu)" }
 
-    /// Takes over an `(ssiiiiu)`.
     package init?(dbus value: Value) {
         guard value.type == RawControl.dbusType, case .structure(let fields) = value,
             let name = String(dbus: fields[0]), let type = String(dbus: fields[1]),
@@ -208,7 +186,18 @@ package struct RawControl: DBusType {
         )
     }
 
-    /// An `(ssiiiiu)`.
+    package init(_ control: DeviceControl) {
+        self.init(
+            name: control.name,
+            type: control.kind.rawValue,
+            minimum: Int32(clamping: control.range.lowerBound),
+            maximum: Int32(clamping: control.range.upperBound),
+            step: Int32(clamping: control.step),
+            value: Int32(clamping: control.value),
+            flags: control.flags.rawValue
+        )
+    }
+
     package var dbus: Value {
         .structure([
             name.dbus, type.dbus, minimum.dbus, maximum.dbus, step.dbus, value.dbus, flags.dbus,

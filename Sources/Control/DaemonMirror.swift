@@ -1,17 +1,15 @@
 package import DBusKit
 
 /// The daemon as a program on the same bus sees it: its properties kept up to date, its signals,
-/// and calls that never block.
-///
-/// - Context: bound to the connection's thread.
+/// and calls that never block. Bound to the connection's thread.
 package final class DaemonMirror {
-    /// The connection.
     package let connection: BusConnection
-    /// `true` while the daemon runs and its properties are known; `nil` before anybody answered.
+    /// `true` while the daemon runs and its properties are known; `nil` before the first reply.
     package private(set) var isPresent: Bool?
     /// `true` while the daemon runs, but has not answered for as long as this waits.
     package private(set) var isSilent = false
-    /// Called after a change of what is known.
+    /// `true` once nobody waits for answers any more: what is asked is then sent at once.
+    package var isEnding = false
     package var onChange: () -> Void = {}
     /// Called for each signal of the daemon but changes of properties.
     package var onSignal: (Signal) -> Void = { _ in }
@@ -121,6 +119,54 @@ package final class DaemonMirror {
         onChange()
     }
 
+    /// Asks the daemon if it is there. One that has not answered within two seconds is silent until
+    /// it does.
+    package func probe() { ping { _ in } }
+
+    private func ping(_ done: @escaping (DBusError?) -> Void) {
+        guard let owner, !owner.isEmpty else { return done(.failed("DualCam is not running.")) }
+        let call = MethodCall(
+            "Ping",
+            of: "org.freedesktop.DBus.Peer",
+            at: DualCam.path,
+            on: owner,
+            startsService: false,
+            timeout: 2
+        )
+        connection.ask(call) { [weak self] answer in
+            var error: DBusError?
+            if case .failure(let reason) = answer { error = reason }
+            if let self, self.owner == owner {
+                let isSilent = error?.name.hasSuffix(".NoReply") == true
+                if isSilent != self.isSilent {
+                    self.isSilent = isSilent
+                    onChange()
+                }
+            }
+            done(error)
+        }
+    }
+
+    /// Asks for something once the daemon answers: what waited in one that hangs would be done long
+    /// after people gave up.
+    private func ask(
+        _ call: MethodCall,
+        _ completion: @escaping (Result<[Value], DBusError>) -> Void
+    ) {
+        guard isPresent == true, !isEnding else {
+            return connection.ask(call, completion: completion)
+        }
+        let wasSilent = isSilent
+        ping { [weak self] error in
+            if error != nil || wasSilent {
+                let reason = DBusError("org.freedesktop.DBus.Error.NoReply", "no answer in time")
+                completion(.failure(error ?? reason))
+            } else {
+                self?.connection.ask(call, completion: completion)
+            }
+        }
+    }
+
     private func take(objects: Value?) {
         guard case .dictionary(let objects, .objectPath, _)? = objects else { return }
         for (path, interfaces) in objects {
@@ -168,8 +214,7 @@ package final class DaemonMirror {
 
     // MARK: Acting
 
-    /// Calls a method. `completion` gets its results, or the error. With `startsService` the call
-    /// starts a daemon that does not run.
+    /// Calls a method; `completion` gets the outcome. With `startsService` it may start the daemon.
     package func call<Members: InterfaceMembers, Arguments, Known, Results>(
         _ method: KeyPath<Members, MethodMember<Arguments, Known, Results>>,
         at path: ObjectPath = DualCam.path,
@@ -189,7 +234,7 @@ package final class DaemonMirror {
             startsService: startsService,
             timeout: timeout
         )
-        connection.ask(call) { answer in
+        ask(call) { answer in
             completion(
                 answer.flatMap { values in
                     member.gives.decode(values).map { .success($0) }
@@ -216,7 +261,7 @@ package final class DaemonMirror {
             startsService: false,
             timeout: patience
         )
-        connection.ask(call) { answer in
+        ask(call) { answer in
             switch answer {
             case .success: completion(nil)
             case .failure(let error): completion(error)

@@ -5,23 +5,20 @@ package import DualCamCore
 package enum DualCam {
     /// The version of the daemon and the client, which are released together.
     package static let version = "0.2.0"
-    /// The bus name of the daemon.
+    /// The beginning of the problem that nothing is remembered.
+    package static let forgetting = "What you set will be forgotten: "
     package static let busName = "org.dualcam.DualCam1"
     /// The object with `Stream`, `Scene` and the ObjectManager of the cameras.
     package static let path: ObjectPath = "/org/dualcam/DualCam1"
     /// The object for systemd's `systemctl service-log-level`.
     package static let logPath: ObjectPath = "/org/freedesktop/LogControl1"
-    /// The object of the camera called `back`.
     package static let backPath: ObjectPath = "/org/dualcam/DualCam1/cameras/back"
-    /// The object of the camera called `front`.
     package static let frontPath: ObjectPath = "/org/dualcam/DualCam1/cameras/front"
 }
 
 extension Role {
-    /// The path of the camera's object.
     package var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
 
-    /// Creates the role of the camera at `path`, or `nil` if there is none.
     package init?(_ path: ObjectPath?) {
         guard let role = Role.allCases.first(where: { $0.path == path }) else { return nil }
         self = role
@@ -78,9 +75,7 @@ extension DBusError {
     }
 }
 
-/// Returns `number` if it lies in `range`.
-///
-/// - Throws: `OutOfRange` that says which number `name` must be.
+/// Returns `number` if it lies in `range`. Throws `OutOfRange`, which says what `name` must be.
 package func checked<Number: Comparable>(
     _ name: String,
     _ number: Number,
@@ -92,9 +87,7 @@ package func checked<Number: Comparable>(
     return number
 }
 
-/// Returns the choice that `word` names.
-///
-/// - Throws: `OutOfRange` that lists the words that `name` may be.
+/// Returns the choice that `word` names. Throws `OutOfRange`, which lists what `name` may be.
 package func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String,
     _ word: String

@@ -67,6 +67,8 @@ package struct SceneInterface: InterfaceMembers {
         for: .everyone
     )
     package let reset = MethodMember("Reset", options: Transition.self, for: .everyone)
+    package let settle = MethodMember("Settle", for: .everyone)
+    package let settled = SignalMember("Settled")
     package let claimHud = MethodMember("ClaimHud", for: .everyone)
     package let releaseHud = MethodMember("ReleaseHud", for: .everyone)
 
@@ -85,6 +87,7 @@ package struct SceneInterface: InterfaceMembers {
     package let layouts = PropertyMember<[String]>("Layouts", change: .constant)
     package let mainRectangle = PropertyMember<Quad>("MainRectangle")
     package let insetRectangle = PropertyMember<Quad>("InsetRectangle")
+    package let moving = PropertyMember<Bool>("Moving")
 }
 
 /// `org.dualcam.DualCam1.Scenes`: saved scenes, by name.
@@ -152,27 +155,38 @@ package struct ScenesInterface: InterfaceMembers {
     package let current = PropertyMember<String>("Current")
 }
 
+/// `org.dualcam.DualCam1.Steps`: changes of properties from what they are, at each object.
+package struct StepsInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Steps"
+    package static let members = StepsInterface()
+
+    package let step = MethodMember(
+        "Step",
+        takes: ArgumentMember<String>("interface_name"),
+        ArgumentMember<String>("property_name"),
+        ArgumentMember<Variant>("change"),
+        gives: ArgumentMember<Variant>("value"),
+        ArgumentMember<Bool>("limited"),
+        for: .asToSet
+    )
+}
+
 /// A rectangle on D-Bus, a `(dddd)`: x, y, width and height.
 package struct Quad: DBusType {
-    /// The left and top edge, the width and the height.
     package var (x, y, width, height): (Double, Double, Double, Double)
 
-    /// Creates a rectangle.
     package init(x: Double, y: Double, width: Double, height: Double) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)
     }
 
-    /// `(dddd)`
     package static var dbusType: CompleteType { "(dddd)" }
 
-    /// Takes over a `(dddd)`.
     package init?(dbus value: Value) {
         let numbers = (value.structure ?? []).compactMap(\.double)
         guard value.type == Quad.dbusType, numbers.count == 4 else { return nil }
         self.init(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 
-    /// A `(dddd)`.
     package var dbus: Value { .structure([x.dbus, y.dbus, width.dbus, height.dbus]) }
 }
 
@@ -263,6 +277,12 @@ package struct CaptureInterface: InterfaceMembers {
         "MeasureSound",
         takes: ArgumentMember<Bool>("on")
     )
+    package let toggleRecording = MethodMember(
+        "ToggleRecording",
+        options: Recording.self,
+        gives: ArgumentMember<Bool>("recording"),
+        ArgumentMember<[[String: Value]]>("files")
+    )
     package let stopRecording = MethodMember(
         "StopRecording",
         gives: ArgumentMember<[[String: Value]]>("files")
@@ -279,6 +299,8 @@ package struct CaptureInterface: InterfaceMembers {
     package let livePhoto = PropertyMember<Bool>("LivePhoto", .readWrite)
     package let recording = PropertyMember<Bool>("Recording")
     package let recordingSeconds = PropertyMember<UInt32>("RecordingSeconds")
+    package let recordingSilence = PropertyMember<String>("RecordingSilence")
+    package let recordingRoom = PropertyMember<UInt64>("RecordingRoom")
     package let recordingFiles = PropertyMember<[[String: Value]]>("RecordingFiles")
 }
 

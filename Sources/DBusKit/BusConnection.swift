@@ -1,35 +1,27 @@
 import CDBus
+import Frames
 package import Platform
 
-/// The port that an `ObjectServer` serves: a connection to a bus, or in its place a test.
-///
-/// - Context: Bound to one thread.
+/// The port of an `ObjectServer`: a connection to a bus, or a test's. Bound to one thread.
 protocol MessagePort: AnyObject {
-    /// The handler of method calls.
     var onCall: ((Message) -> Void)? { get set }
     /// Called in the round of the loop that follows `soon()`, before messages are dispatched.
     var onRound: () -> Void { get set }
     /// Makes the loop call `onRound` soon.
     func soon()
-    /// Sends a message.
     func send(_ message: Message)
-    /// Calls `handler` once the program with this unique name has left the bus, until the returned
-    /// object is released.
+    /// Calls `handler` once the program of this unique name has left, while the result is kept.
     func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject
 }
 
-/// A private connection to a message bus, driven by an `EventLoop`.
-///
-/// No method calls back before it returns: answers, signals and `onDisconnect` come in a later
-/// round of the loop. The program goes on when the bus is lost.
-///
-/// - Context: Bound to the loop's thread.
+/// A private connection to a message bus, driven by an `EventLoop`. No method calls back before it
+/// returns: answers, signals and `onDisconnect` come in a later round of the loop. The program goes
+/// on when the bus is lost. Bound to the loop's thread.
 package final class BusConnection: MessagePort {
     /// The address of a bus.
     package enum Bus: Hashable, Sendable {
         /// The user's session bus, according to the environment.
         case session
-        /// The machine's system bus.
         case system
         /// The bus at a D-Bus address, such as "unix:path=/run/user/1000/bus".
         case address(String)
@@ -64,23 +56,26 @@ package final class BusConnection: MessagePort {
     private var pending: [ObjectIdentifier: PendingCall] = [:]
     /// The handler of method calls. Without one, calls are answered with UnknownMethod.
     var onCall: ((Message) -> Void)?
+    /// Answers a call of a caller that has too many waiting.
+    var onExcess: (Message) -> Void = { _ in }
+    /// The calls that wait for their turn, by caller.
+    private var waiting = Turns<Message>()
+    /// The most that wait of one caller.
+    private static let mostWaiting = 1024
     /// Called in the round of the loop that follows `soon()`, before messages are dispatched.
     var onRound: () -> Void = {}
     /// Called once when the bus is lost; the connection is of no use afterwards.
     package var onDisconnect: () -> Void = {}
 
-    /// Connects to `bus` and registers. Blocks until the bus answers.
-    ///
-    /// - Throws: The error of libdbus if there is no such bus, `Failed` without descriptors, or
-    ///   `NoMemory`.
+    /// Connects to `bus` and registers. Blocks until the bus answers. Throws the error of libdbus
+    /// if there is no such bus, `Failed` without descriptors, or `NoMemory`.
     package convenience init(to bus: Bus = .session, loop: EventLoop) throws(DBusError) {
         try self.init(Handle(bus), loop: loop)
     }
 
     /// Connects to `bus` on a thread of its own, since a bus may take its time to answer. Calls
-    /// `completion` on the loop's thread with the connection, or with an error as of `init`.
-    ///
-    /// - Throws: `SystemError` if the system is out of threads; `completion` is then not called.
+    /// `completion` on the loop's thread with the connection, or with an error as of `init`. Throws
+    /// `SystemError` if the system is out of threads; `completion` is then not called.
     package static func open(
         _ bus: Bus,
         loop: EventLoop,
@@ -123,6 +118,7 @@ package final class BusConnection: MessagePort {
             throw .noMemory
         }
         binding.onRound = { [unowned self] in onRound() }
+        binding.onDispatched = { [unowned self] in serve() }
     }
 
     deinit {
@@ -143,9 +139,8 @@ package final class BusConnection: MessagePort {
     /// `true` while the connection to the bus is open, as far as known.
     package var isConnected: Bool { dbus_connection_get_is_connected(handle.pointer) != 0 }
 
-    /// Requests the bus name `name`. Blocks until the bus answers.
-    ///
-    /// - Throws: `AddressInUse` when another program has the name, or the error of the bus.
+    /// Requests the bus name `name`. Blocks until the bus answers. Throws `AddressInUse` when
+    /// another program has the name, or the error of the bus.
     package func requestName(_ name: String) throws(DBusError) {
         let result = try call(
             .bus("RequestName", [.string(name), .uint32(UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))])
@@ -162,13 +157,14 @@ package final class BusConnection: MessagePort {
     /// Waits until all messages have left the process, before the program ends.
     package func flush() { dbus_connection_flush(handle.pointer) }
 
+    /// `true` while a message waits until the bus takes it.
+    package var hasUnsent: Bool { dbus_connection_has_messages_to_send(handle.pointer) != 0 }
+
     // MARK: - Calls
 
-    /// Calls a method, waits for the answer, and returns its values.
-    ///
-    /// - Throws: The error answered, `NoReply` after the call's timeout, or `InvalidArgs` for an
-    ///   invalid call.
-    /// - Context: Blocks the thread: for clients, never in a handler.
+    /// Calls a method, waits for the answer, and returns its values. Throws the error answered,
+    /// `NoReply` after the call's timeout, or `InvalidArgs` for an invalid call. Blocks the thread:
+    /// for clients, never in a handler.
     package func call(_ call: MethodCall) throws(DBusError) -> [Value] {
         let message = try Message(call)
         var failure = CDBus.DBusError()
@@ -185,12 +181,9 @@ package final class BusConnection: MessagePort {
     }
 
     /// Calls a method, and calls `completion` with the values or the error of the answer.
-    ///
     /// `completion` is called once, in a later round, with `NoReply` after the call's timeout;
-    /// never after the connection is released.
-    ///
-    /// - Throws: `InvalidArgs` for an invalid call, `Disconnected` or `NoMemory`. `completion` is
-    ///   then not called.
+    /// never after the connection is released. Throws `InvalidArgs` for an invalid call,
+    /// `Disconnected` or `NoMemory`. `completion` is then not called.
     package func call(
         _ call: MethodCall,
         completion: @escaping (Result<[Value], DBusError>) -> Void
@@ -219,8 +212,7 @@ package final class BusConnection: MessagePort {
         }
     }
 
-    /// Calls a method as `call(_:completion:)` does. `completion` also gets the error of a call
-    /// that cannot be made, at once.
+    /// Calls a method as `call(_:completion:)`, with the error at once if no call can be made.
     package func ask(
         _ call: MethodCall,
         completion: @escaping (Result<[Value], DBusError>) -> Void
@@ -246,8 +238,7 @@ package final class BusConnection: MessagePort {
     ) -> Subscription {
         let subscription = Subscription(rule, self, handler: handler)
         subscriptions.append(WeakSubscription(subscription: subscription))
-        // Without an error to fill in, this does not wait for the bus, which keeps the order
-        // anyway.
+        // Without an error to fill in, this does not wait for the bus, which keeps the order.
         dbus_bus_add_match(handle.pointer, rule.text, nil)
         return subscription
     }
@@ -258,8 +249,7 @@ package final class BusConnection: MessagePort {
         dbus_bus_remove_match(handle.pointer, rule.text, nil)
     }
 
-    /// Calls `handler` once the program with this unique name has left the bus, until the returned
-    /// object is released.
+    /// Calls `handler` once the program of this unique name has left, while the result is kept.
     package func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject {
         let subscription = subscribe(.owner(of: name)) { signal in
             if signal.arguments.last?.string == "" { handler() }
@@ -273,7 +263,6 @@ package final class BusConnection: MessagePort {
 
     // MARK: - Messages
 
-    /// Makes the loop call `onRound` soon.
     func soon() { binding.soon() }
 
     /// Sends `message`. Lost without an error when the bus is gone, which `onDisconnect` reports.
@@ -290,8 +279,8 @@ package final class BusConnection: MessagePort {
     private func receive(_ message: Message) -> DBusHandlerResult {
         switch message.kind {
         case DBUS_MESSAGE_TYPE_METHOD_CALL:
-            guard let onCall else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
-            onCall(message)
+            guard onCall != nil else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+            queue(message)
             return DBUS_HANDLER_RESULT_HANDLED
         case DBUS_MESSAGE_TYPE_SIGNAL:
             receive(signal: message)
@@ -299,6 +288,22 @@ package final class BusConnection: MessagePort {
         default:
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
         }
+    }
+
+    private func queue(_ call: Message) {
+        let caller = call.sender ?? ""
+        guard waiting.count(of: caller) < Self.mostWaiting else { return onExcess(call) }
+        waiting.add(call, of: caller)
+    }
+
+    /// Passes calls on for a moment. Returns `true` if more are waiting.
+    private func serve() -> Bool {
+        let end = MonotonicClock.now + LoopBinding.moment
+        while let call = waiting.next() {
+            onCall?(call)
+            if MonotonicClock.now >= end { break }
+        }
+        return !waiting.isEmpty
     }
 
     /// Ends the pending calls, which libdbus forgets when the bus is lost.
@@ -316,7 +321,7 @@ package final class BusConnection: MessagePort {
         guard let path = message.path, let interface = message.interface,
             let member = message.member
         else { return }
-        // libdbus makes this signal itself; the bus allows nobody to send it.
+        // libdbus makes this signal itself; the bus lets no program send it.
         if interface == "org.freedesktop.DBus.Local", message.sender == nil {
             if member == "Disconnected" { end() }
             return
@@ -416,7 +421,6 @@ final class PendingCall {
 }
 
 extension DBusError {
-    /// Copies an error of libdbus.
     init(taking error: CDBus.DBusError) {
         self.init(
             error.name.map { String(cString: $0) } ?? "org.freedesktop.DBus.Error.Failed",

@@ -4,8 +4,7 @@ package struct Credentials: Sendable {
     package let user: UInt32?
     /// The process at the time when it connected; `nil` if the bus cannot tell.
     package let process: UInt32?
-    /// A pidfd of that process, from buses that have them (dbus 1.16): a process whose id was given
-    /// to another one cannot be mistaken.
+    /// A pidfd of that process (dbus 1.16), which is never mistaken for one that gets its id later.
     package let processDescriptor: SharedDescriptor?
     /// The label of the security module, such as "snap.name.app (enforce)"; `nil` without one.
     package let securityLabel: String?

@@ -11,7 +11,6 @@ package struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The message, for people; "" says the name of the error.
     package var description: String { message.isEmpty ? name : message }
 
     /// The error for other failures.
@@ -39,6 +38,7 @@ package struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     static func propertyReadOnly(_ message: String) -> DBusError {
         standard("PropertyReadOnly", message)
     }
+    static func noSteps(_ name: String) -> DBusError { invalidArguments("\(name) has no steps") }
     static var noMemory: DBusError { standard("NoMemory", "out of memory") }
 
     private static func standard(_ name: String, _ message: String) -> DBusError {

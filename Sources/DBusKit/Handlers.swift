@@ -1,13 +1,11 @@
-/// The handlers of a service for the members of an interface that it exports.
-///
-/// - Context: Bound to the connection's thread.
+/// The handlers of a service for the members of an interface. Bound to the connection's thread.
 package final class Handlers<Members: InterfaceMembers> {
     private var getters: [String: () -> Value] = [:]
     private var setters: [String: (PropertyWrite) -> Void] = [:]
     private var methods: [String: (Invocation) -> Void] = [:]
+    private var steppers: [String: (Step) -> Void] = [:]
     let interface = Members.interface
 
-    /// Creates handlers for no member yet.
     init() {}
 
     /// Shows `value` as a property. It is evaluated at the export, and by `ObjectServer.refresh`.
@@ -16,6 +14,22 @@ package final class Handlers<Members: InterfaceMembers> {
         _ value: @escaping () -> Content
     ) {
         add({ value().dbus }, for: Members.members[keyPath: property].name, to: &getters)
+    }
+
+    /// Handles the steps of a property: `step` accepts or refuses each, at once or later. An error
+    /// that it throws is a refusal. Those of a boolean that can be set turn it over without that.
+    package func step<Content: DBusType>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        _ step: @escaping (Step) throws(DBusError) -> Void
+    ) {
+        add(step, for: Members.members[keyPath: property].name)
+    }
+
+    private func add(_ step: @escaping (Step) throws(DBusError) -> Void, for name: String) {
+        let handler: (Step) -> Void = { request in
+            do throws(DBusError) { try step(request) } catch { request.refuse(error) }
+        }
+        add(handler, for: name, to: &steppers)
     }
 
     /// Handles the requests to set a property. The request succeeds when `set` returns, and fails
@@ -71,6 +85,28 @@ package final class Handlers<Members: InterfaceMembers> {
         add(handler, for: member.name, to: &methods)
     }
 
+    /// The writable properties that have no handler yet.
+    package var unhandled: [Interface.Property] {
+        interface.properties.filter { $0.isWritable && getters[$0.name] == nil }
+    }
+
+    /// Shows `value`, which has its type, as a property, and handles the requests to set it, as
+    /// `set` does, and its steps.
+    package func bind(
+        _ property: Interface.Property,
+        _ value: @escaping () -> Value,
+        set: @escaping (Value) throws(DBusError) -> Void,
+        step: @escaping (Step) throws(DBusError) -> Void
+    ) {
+        add(step, for: property.name)
+        add(value, for: property.name, to: &getters)
+        let handler: (PropertyWrite) -> Void = { request in
+            do throws(DBusError) { try set(request.value) } catch { return request.refuse(error) }
+            request.accept()
+        }
+        add(handler, for: property.name, to: &setters)
+    }
+
     private func add<Handler>(
         _ handler: Handler,
         for name: String,
@@ -80,8 +116,7 @@ package final class Handlers<Members: InterfaceMembers> {
         handlers[name] = handler
     }
 
-    /// The declared members without a handler: a property needs a getter and, if it is writable, a
-    /// setter.
+    /// The members without a handler: a property needs a getter and, if writable, a setter.
     var missing: [String] {
         interface.methods.map(\.name).filter { methods[$0] == nil }
             + interface.properties.filter {
@@ -89,18 +124,81 @@ package final class Handlers<Members: InterfaceMembers> {
             }.map(\.name)
     }
 
-    /// The present values of all properties.
     var values: [String: Value] { getters.mapValues { $0() } }
 
     func call(_ invocation: Invocation) { methods[invocation.member]?(invocation) }
     func write(_ write: PropertyWrite) { setters[write.property]?(write) }
+
+    func step(
+        _ name: String,
+        _ change: Value,
+        _ done: @escaping (Result<(Value, Bool), DBusError>) -> Void
+    ) {
+        guard let get = getters[name] else { return }
+        let step = Step(change: change) { result in done(result.map { (get(), $0) }) }
+        if let handler = steppers[name] { return handler(step) }
+        guard case .boolean(let isOn) = get(), let set = setters[name] else {
+            return step.refuse(.noSteps(name))
+        }
+        do throws(DBusError) {
+            if try step.turns % 2 == 0 { return step.accept() }
+        } catch { return step.refuse(error) }
+        set(
+            PropertyWrite(
+                property: name,
+                interface: Members.name,
+                path: .root,
+                value: .boolean(!isOn),
+                sender: ""
+            ) {
+                step.answer($0.map { false })
+            }
+        )
+    }
 }
 
-/// A request to set a property to a value of a Swift type; answer it exactly once.
+/// A request to change a property from the value that it has; answer it exactly once.
 ///
 /// - Context: Bound to the connection's thread.
+package struct Step {
+    /// The change: a number; or "toggle", "next" or "previous".
+    package let change: Value
+    fileprivate let answer: (Result<Bool, DBusError>) -> Void
+
+    /// The number of places by which a choice moves on.
+    package var turns: Int {
+        get throws(DBusError) {
+            switch change {
+            case .string("toggle"), .string("next"): return 1
+            case .string("previous"): return -1
+            default:
+                guard let count = change.integer else {
+                    throw .invalidArguments(
+                        "A choice changes by \"next\", \"previous\", \"toggle\" or a whole number."
+                    )
+                }
+                return count
+            }
+        }
+    }
+
+    /// The number by which a number changes.
+    package var number: Double {
+        get throws(DBusError) {
+            guard let number = change.double ?? change.integer.map(Double.init), number.isFinite
+            else { throw .invalidArguments("A number changes by a number.") }
+            return number
+        }
+    }
+
+    /// Answers with the value that the property now has, an end if `isLimited`.
+    package func accept(isLimited: Bool = false) { answer(.success(isLimited)) }
+    /// Answers with an error.
+    package func refuse(_ error: DBusError) { answer(.failure(error)) }
+}
+
+/// A request to set a property; answer it exactly once. Bound to the connection's thread.
 package struct Write<Content: DBusType> {
-    /// The requested value.
     package let value: Content
     fileprivate let request: PropertyWrite
 
@@ -111,13 +209,9 @@ package struct Write<Content: DBusType> {
 }
 
 /// A call of a method with arguments and results of Swift types; answer it exactly once, as an
-/// `Invocation`.
-///
-/// - Context: Bound to the connection's thread.
+/// `Invocation`. Bound to the connection's thread.
 package struct Call<Arguments, Known: OptionMembers, Results> {
-    /// The arguments, without the options.
     package let arguments: Arguments
-    /// The options that were given, as far as the method knows them.
     package let options: Options<Known>
     private let gives: Row<Results>
     private let invocation: Invocation
@@ -129,16 +223,14 @@ package struct Call<Arguments, Known: OptionMembers, Results> {
         options = Options(invocation.options)
     }
 
-    /// The unique name of the caller.
     package var sender: String { invocation.sender }
 
-    /// Calls `handler` if the caller leaves the bus before the answer, which is due nonetheless.
+    /// Calls `handler` if the caller leaves the bus before the answer. Answer all the same.
     package func whenCallerLeaves(_ handler: @escaping () -> Void) {
         invocation.whenCallerLeaves(handler)
     }
 
-    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
-    /// object is released: for what a caller has as long as it is there.
+    /// Calls `handler` once the caller has left, even after the answer, while the result is kept.
     package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
         invocation.onLeaving(handler)
     }
@@ -178,7 +270,8 @@ extension ObjectServer {
             at: path,
             properties: handlers.values,
             onCall: { handlers.call($0) },
-            onWrite: { handlers.write($0) }
+            onWrite: { handlers.write($0) },
+            onStep: { handlers.step($0, $1, $2) }
         )
         onRefresh { [unowned self] in set(handlers.values, of: handlers.interface, at: path) }
     }

@@ -1,8 +1,6 @@
 import Frames
 
-/// The answer owed to a call, given once, now or later. If released before, it answers Failed.
-///
-/// - Context: Bound to the connection's thread.
+/// The answer owed to a call: given once, or Failed at release. Bound to the connection's thread.
 final class Answer {
     /// The recipient. The call itself is not kept: it holds descriptors of the caller's.
     let address: ReplyAddress
@@ -35,8 +33,7 @@ final class Answer {
         }
     }
 
-    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
-    /// object is released.
+    /// Calls `handler` once the caller has left, even after the answer, while the result is kept.
     func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
         port.onLeaving(address.sender, handler)
     }
@@ -62,38 +59,18 @@ final class Answer {
     }
 }
 
-/// A call of an exported method, with arguments of the declared types.
-///
-/// Answer it exactly once, with `reply` or `fail`, at once or in a later round of the loop. A call
-/// released without an answer is answered with org.freedesktop.DBus.Error.Failed.
-///
-/// - Context: Bound to the connection's thread.
-package final class Invocation {
-    /// The path of the object.
-    package let path: ObjectPath
-    /// The interface of the method.
+/// A call of an exported method, with arguments of the declared types. Answer it exactly once, with
+/// `reply` or `fail`, at once or in a later round of the loop. A call released without an answer is
+/// answered with org.freedesktop.DBus.Error.Failed. Bound to the connection's thread.
+package struct Invocation {
+    let method: Interface.Method
     package let interface: String
-    /// The name of the method.
-    package let member: String
+    package let path: ObjectPath
     /// The arguments, one for each that the interface declares.
     package let arguments: [Value]
-    private let method: Interface.Method
-    private let answer: Answer
+    let answer: Answer
 
-    init(
-        _ method: Interface.Method,
-        of interface: String,
-        at path: ObjectPath,
-        arguments: [Value],
-        answer: Answer
-    ) {
-        self.method = method
-        self.interface = interface
-        self.path = path
-        self.arguments = arguments
-        self.answer = answer
-        member = method.name
-    }
+    package var member: String { method.name }
 
     /// The unique name of the caller, such as ":1.42".
     package var sender: String { answer.address.sender }
@@ -105,7 +82,8 @@ package final class Invocation {
     /// Answers with the values of the method, of exactly the declared types.
     package func reply(_ values: Value...) { reply(values) }
 
-    func reply(_ values: [Value]) {
+    /// Answers with the values of the method, of exactly the declared types.
+    package func reply(_ values: [Value]) {
         precondition(
             values.map(\.type) == method.gives.map(\.type),
             "\(member) gives (\(method.gives.map(\.type.code).joined()))"
@@ -121,50 +99,27 @@ package final class Invocation {
         answer.whenCallerLeaves(handler)
     }
 
-    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
-    /// object is released.
+    /// Calls `handler` once the caller has left, even after the answer, while the result is kept.
     package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
         answer.onLeaving(handler)
     }
 }
 
-/// A request to set an exported property, with a value of the declared type.
-///
-/// Answer it exactly once, with `accept` or `refuse`, as an `Invocation`. Accepting does not store
-/// the value: the owner calls `set` before it accepts.
-///
-/// - Context: Bound to the connection's thread.
-package final class PropertyWrite {
-    /// The path of the object.
-    package let path: ObjectPath
-    /// The interface of the property.
-    package let interface: String
-    /// The name of the property.
+/// A request to set an exported property, with a value of the declared type. Answer it exactly
+/// once, with `accept` or `refuse`, as an `Invocation`. Accepting does not store the value: the
+/// owner calls `set` before it accepts. Bound to the connection's thread.
+package struct PropertyWrite {
     package let property: String
-    /// The requested value, of the property's type.
+    package let interface: String
+    package let path: ObjectPath
     package let value: Value
-    private let answer: Answer
-
-    init(
-        _ property: String,
-        of interface: String,
-        at path: ObjectPath,
-        value: Value,
-        answer: Answer
-    ) {
-        self.property = property
-        self.interface = interface
-        self.path = path
-        self.value = value
-        self.answer = answer
-    }
-
     /// The unique name of the caller, such as ":1.42".
-    package var sender: String { answer.address.sender }
+    package let sender: String
+    let answer: (Result<Void, DBusError>) -> Void
 
     /// Answers with success.
-    package func accept() { answer.give(.success([])) }
+    package func accept() { answer(.success(())) }
 
     /// Answers with an error.
-    package func refuse(_ error: DBusError) { answer.give(.failure(error)) }
+    package func refuse(_ error: DBusError) { answer(.failure(error)) }
 }

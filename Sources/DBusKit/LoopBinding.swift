@@ -3,9 +3,8 @@ import Frames
 import Glibc
 import Platform
 
-/// Drives a DBusConnection from an `EventLoop`: its descriptors, timeouts and dispatching.
-///
-/// - Context: Bound to the loop's thread, but libdbus may ring the bell from any thread.
+/// Drives a DBusConnection from an `EventLoop`: its descriptors, timeouts and dispatching. Bound to
+/// the loop's thread, but libdbus may ring the bell from any thread.
 final class LoopBinding {
     /// The watches on one descriptor. libdbus has one for reading and one for writing on the same
     /// socket, but the loop allows one watch per descriptor.
@@ -19,17 +18,20 @@ final class LoopBinding {
     private let bell: Bell
     private var bellWatch: EventLoop.Watch?
     private var entries: [CInt: Entry] = [:]
-    /// The due time of each enabled timeout. Each pending call has one.
     private var due: [OpaquePointer: Timestamp] = [:]
     /// One timer for all timeouts, because each takes a descriptor. It fires at `next`.
     private var timer: EventLoop.Timer?
     private var next: Timestamp?
     /// Called once in a round of the loop that follows `soon()`, before messages are dispatched.
     var onRound: () -> Void = {}
+    /// Called in the same round, once they are. Returns `true` if it has more to do.
+    var onDispatched: () -> Bool = { false }
 
-    /// Drives `connection`, which must outlive the binding or be left with `detach()`.
-    ///
-    /// - Throws: `SystemError` when out of descriptors or memory.
+    /// The longest that a round dispatches, and answers calls: a flood leaves time for other work.
+    static let moment = Timestamp(seconds: 0.002)
+
+    /// Drives `connection`, which must outlive the binding or be left with `detach()`. Throws
+    /// `SystemError` when out of descriptors or memory.
     init(connection: OpaquePointer, loop: EventLoop) throws(SystemError) {
         self.connection = connection
         self.loop = loop
@@ -103,11 +105,14 @@ final class LoopBinding {
     private func round() {
         bell.silence()
         onRound()
-        // At most 32 messages a round, so that a flood leaves the loop time for other work.
-        for _ in 0..<32 where bellWatch != nil {
-            guard dbus_connection_dispatch(connection) != DBUS_DISPATCH_COMPLETE else { return }
+        let end = MonotonicClock.now + Self.moment
+        var hasMore = true
+        while hasMore, bellWatch != nil, MonotonicClock.now < end {
+            hasMore = dbus_connection_dispatch(connection) != DBUS_DISPATCH_COMPLETE
         }
-        soon()
+        // A handler may have let go of the connection.
+        guard bellWatch != nil else { return }
+        if onDispatched() || hasMore { soon() }
     }
 
     // MARK: - Watches

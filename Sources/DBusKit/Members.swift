@@ -14,9 +14,7 @@
 /// }
 /// ```
 package protocol InterfaceMembers: Sendable {
-    /// The full name of the interface.
     static var name: String { get }
-    /// The members.
     static var members: Self { get }
 }
 
@@ -40,32 +38,29 @@ private protocol Member {
 
 /// The programs that may use a member.
 package enum Access: Sendable {
-    /// All programs of the user.
     case everyone
     /// Programs that no sandbox confines; see `ObjectServer.isTrusted`.
     case trusted
+    /// Those that may set the property which the first two arguments name.
+    case asToSet
 }
 
 /// A property with values of one Swift type.
 package struct PropertyMember<Content: DBusType>: Sendable, Member {
     /// The ways in which clients may use a property.
     package enum Use: Sendable {
-        /// Clients may read it.
         case read
-        /// Clients may read it, and those with this access may set it.
         case readWrite(Access)
         /// Every trusted client may set it.
         package static var readWrite: Use { .readWrite(.trusted) }
     }
 
-    /// The name of the property.
     package let name: String
     fileprivate let use: Use
     private let change: Interface.Property.Change
     private let harmless: Content?
 
-    /// Declares a property: `PropertyMember<Bool>("Swapped", .readWrite)`. Every program may set it
-    /// to `harmless`.
+    /// Declares `PropertyMember<Bool>("Swapped", .readWrite)`. Every program may set `harmless`.
     package init(
         _ name: String,
         _ use: Use = .read,
@@ -96,7 +91,6 @@ package struct PropertyMember<Content: DBusType>: Sendable, Member {
 package struct ArgumentMember<Content: DBusType>: Sendable {
     fileprivate let name: String
 
-    /// Declares an argument.
     package init(_ name: String) { self.name = name }
 
     fileprivate var description: Interface.Argument {
@@ -106,7 +100,6 @@ package struct ArgumentMember<Content: DBusType>: Sendable {
 
 /// The options that a method knows: a struct of `OptionMember` constants.
 package protocol OptionMembers: Sendable {
-    /// Creates the declaration.
     init()
 }
 
@@ -114,7 +107,6 @@ package protocol OptionMembers: Sendable {
 package struct OptionMember<Content: DBusType>: Sendable {
     fileprivate let name: String
 
-    /// Declares an option.
     package init(_ name: String) { self.name = name }
 }
 
@@ -128,7 +120,6 @@ extension OptionMember: AnyOptionMember {
 
 /// The declaration of a method without options.
 package struct NoOptions: OptionMembers {
-    /// Creates the declaration.
     package init() {}
 }
 
@@ -138,7 +129,6 @@ package struct Options<Members: OptionMembers> {
     /// The values by name, of which those that the method knows have the declared types.
     private(set) package var values: [String: Value]
 
-    /// Creates options without any.
     package init() { values = [:] }
 
     init(_ values: [String: Value]) { self.values = values }
@@ -159,7 +149,6 @@ package struct Options<Members: OptionMembers> {
 /// A sequence of values, converted from and to a tuple of Swift types.
 package struct Row<Contents>: Sendable {
     let arguments: [Interface.Argument]
-    /// Returns the values of a tuple.
     package let encode: @Sendable (Contents) -> [Value]
     /// Returns the tuple of as many values of the declared types; `nil` for others.
     package let decode: @Sendable ([Value]) -> Contents?
@@ -195,11 +184,9 @@ private struct Mismatch: Error {}
 /// A method, with its arguments, options and results as Swift types. Its last argument on the bus,
 /// after `takes`, is the `a{sv}` of its options.
 package struct MethodMember<Arguments, Known: OptionMembers, Results>: Sendable, Member {
-    /// The name of the method.
     package let name: String
     /// The arguments, without the options.
     package let takes: Row<Arguments>
-    /// The values of a reply.
     package let gives: Row<Results>
     private let access: Access
 
@@ -223,7 +210,7 @@ package struct MethodMember<Arguments, Known: OptionMembers, Results>: Sendable,
             ($0.value as? any AnyOptionMember)?.entry
         }
         return Interface.Method(
-            name,
+            name: name,
             takes: takes.arguments + [Interface.Argument(name: "options", type: "a{sv}")],
             options: Dictionary(options) { $1 },
             gives: gives.arguments,
@@ -234,9 +221,7 @@ package struct MethodMember<Arguments, Known: OptionMembers, Results>: Sendable,
 
 /// A signal, with its arguments as Swift types.
 package struct SignalMember<Arguments>: Sendable, Member {
-    /// The name of the signal.
     package let name: String
-    /// The arguments.
     package let carries: Row<Arguments>
 
     /// Declares a signal: `SignalMember("FailedToStart", ArgumentMember<String>("reason"))`.
@@ -249,6 +234,6 @@ package struct SignalMember<Arguments>: Sendable, Member {
     }
 
     fileprivate var description: any Sendable {
-        Interface.Signal(name, carries: carries.arguments)
+        Interface.Signal(name: name, carries: carries.arguments)
     }
 }

@@ -5,13 +5,11 @@ import Platform
 struct ReplyAddress {
     /// The unique name of the caller; empty without a bus.
     let sender: String
-    /// The name of the method.
     let member: String
     /// `false` if the caller ignores answers.
     let wantsReply: Bool
     fileprivate let serial: dbus_uint32_t
 
-    /// Takes it from `call`.
     init(of call: Message) {
         sender = call.sender ?? ""
         member = call.member ?? "The call"
@@ -20,9 +18,7 @@ struct ReplyAddress {
     }
 }
 
-/// An owned message, the only code that uses DBusMessage.
-///
-/// - Context: Bound to the connection's thread.
+/// An owned message, the only code that uses DBusMessage. Bound to the connection's thread.
 final class Message {
     /// The raw message, valid during the life of this object.
     let pointer: OpaquePointer
@@ -35,9 +31,7 @@ final class Message {
 
     deinit { dbus_message_unref(pointer) }
 
-    /// Creates a method call with its arguments.
-    ///
-    /// - Throws: `InvalidArgs` for an invalid name or argument, `NoMemory`.
+    /// Creates a method call. Throws `InvalidArgs` for an invalid name or argument, `NoMemory`.
     convenience init(_ call: MethodCall) throws(DBusError) {
         guard isValid(call.destination, dbus_validate_bus_name) else {
             throw .invalidArguments("“\(call.destination)” is not a bus name")
@@ -61,9 +55,7 @@ final class Message {
         try append(call.arguments)
     }
 
-    /// Creates a signal.
-    ///
-    /// - Throws: `InvalidArgs` for a value that cannot be sent, `NoMemory`.
+    /// Creates a signal. Throws `InvalidArgs` for a value that cannot be sent, `NoMemory`.
     convenience init(
         signal member: String,
         of interface: String,
@@ -79,17 +71,13 @@ final class Message {
         try append(values)
     }
 
-    /// Creates the answer to a call.
-    ///
-    /// - Throws: `InvalidArgs` for a value that cannot be sent, `NoMemory`.
+    /// Creates an answer. Throws `InvalidArgs` for a value that cannot be sent, `NoMemory`.
     convenience init(replyTo address: ReplyAddress, _ values: [Value]) throws(DBusError) {
         try self.init(DBUS_MESSAGE_TYPE_METHOD_RETURN, to: address)
         try append(values)
     }
 
-    /// Creates an error as the answer to a call, its message cut to 1024 characters.
-    ///
-    /// - Throws: `NoMemory`.
+    /// Creates an answer that is an error, cut to 1024 characters. Throws `NoMemory`.
     convenience init(_ error: DBusError, replyTo address: ReplyAddress) throws(DBusError) {
         precondition(isValid(error.name, dbus_validate_error_name), "not a name: \(error.name)")
         try self.init(DBUS_MESSAGE_TYPE_ERROR, to: address)
@@ -130,10 +118,8 @@ final class Message {
         return DBusError(name, message ?? "")
     }
 
-    /// Returns the values of the body.
-    ///
-    /// - Throws: `LimitsExceeded` above 100,000 values: no caller needs as many, and at the size
-    ///   that the bus permits they would take gigabytes.
+    /// Returns the values of the body. Throws `LimitsExceeded` above 100,000 values: no caller
+    /// needs as many, and at the size that the bus permits they would take gigabytes.
     func values() throws(DBusError) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(pointer, &iterator) != 0 else { return [] }
@@ -141,10 +127,8 @@ final class Message {
         return try reader.row(&iterator)
     }
 
-    /// Appends `values` to the body.
-    ///
-    /// - Throws: `InvalidArgs` for values that are inconsistent or cannot be represented,
-    ///   `NoMemory`. The message must then not be sent.
+    /// Appends `values` to the body. Throws `InvalidArgs` for values that are inconsistent or
+    /// cannot be represented, `NoMemory`. The message must then not be sent.
     func append(_ values: [Value]) throws(DBusError) {
         guard values.allSatisfy(\.isConsistent) else {
             throw .invalidArguments("a value whose elements are not what it declares, or too deep")

@@ -3,10 +3,8 @@ import CDBus
 /// Reads the values of a message that libdbus has validated: text is UTF-8, paths and signatures
 /// are valid, containers are at most 64 levels deep.
 struct MessageReader {
-    /// The number of values that may still be read.
     var remaining: Int
-    /// The number of descriptors that may still be read. Each is a duplicate, and a message may
-    /// name one of them a thousand times.
+    /// The descriptors that may still be read: a message may name one of them a thousand times.
     var remainingDescriptors = 8
 
     /// Returns the remaining values at the level of `iterator`.

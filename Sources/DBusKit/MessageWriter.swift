@@ -1,11 +1,8 @@
 import CDBus
 
-/// Writes consistent values to a message.
 enum MessageWriter {
-    /// Appends `value` at `iterator`.
-    ///
-    /// - Throws: `InvalidArgs` for a variant or signature that is too long, `NoMemory`. The message
-    ///   is then of no use.
+    /// Appends `value` at `iterator`. Throws `InvalidArgs` for a variant or signature that is too
+    /// long, `NoMemory`. The message is then of no use.
     static func append(_ value: Value, to iterator: inout DBusMessageIter) throws(DBusError) {
         switch value {
         case .byte(let number): try basic(TypeCode.byte, number, &iterator)

@@ -2,18 +2,13 @@
 package struct MethodCall: Sendable {
     /// The bus name of the program, well known or unique.
     package var destination: String
-    /// The path of the object.
     package var path: ObjectPath
-    /// The interface of the method.
     package var interface: String
-    /// The name of the method.
     package var member: String
-    /// The arguments, in order.
     package var arguments: [Value]
     /// `true` if the bus may start the service; `false` sets NO_AUTO_START.
     package var startsService: Bool
-    /// The time to wait for the answer, in seconds. Then the call fails with
-    /// org.freedesktop.DBus.Error.NoReply.
+    /// The seconds before the call fails with org.freedesktop.DBus.Error.NoReply.
     package var timeout: Double
 
     /// Creates a call. Names are checked when it is made.
@@ -52,7 +47,7 @@ package struct MethodCall: Sendable {
         )
     }
 
-    /// Returns the question to the bus who owns the name `name`. The reply is the unique name of
+    /// Returns the call that asks the bus for the owner of `name`. The reply is the unique name of
     /// the owner, or an error if there is none.
     package static func owner(of name: String, timeout: Double = 25) -> MethodCall {
         .bus("GetNameOwner", [.string(name)], timeout: timeout)
@@ -63,13 +58,9 @@ package struct MethodCall: Sendable {
 package struct Signal: Sendable {
     /// The unique name of the sender, guaranteed by the bus.
     package let sender: String
-    /// The path of the object that sent it.
     package let path: ObjectPath
-    /// The interface of the signal.
     package let interface: String
-    /// The name of the signal.
     package let member: String
-    /// The arguments, in order.
     package let arguments: [Value]
 }
 
@@ -78,20 +69,15 @@ package struct MatchRule: Hashable, Sendable {
     /// The unique name of the sender, or the name of the bus. Well-known names are refused, because
     /// any program could pass for their owner.
     package var sender: String?
-    /// The path of the object.
     package var path: ObjectPath?
     /// The path of the object and those below it. Of two rules that differ only in this,
     /// dbus-daemon (at least 1.14) may remove the wrong one when one ends; rules that differ in
     /// `path` are safe.
     package var pathNamespace: ObjectPath?
-    /// The interface of the signal.
     package var interface: String?
-    /// The name of the signal.
     package var member: String?
-    /// The first argument, a string.
     package var firstArgument: String?
 
-    /// Creates a rule from its parts.
     package init(
         sender: String? = nil,
         path: ObjectPath? = nil,
@@ -141,7 +127,6 @@ package struct MatchRule: Hashable, Sendable {
         return parts.joined(separator: ",")
     }
 
-    /// Returns `true` if `signal` matches the rule.
     func matches(_ signal: Signal) -> Bool {
         func agrees(_ wanted: String?, _ actual: String?) -> Bool {
             wanted == nil || wanted == actual

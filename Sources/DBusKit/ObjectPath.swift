@@ -2,7 +2,6 @@ import CDBus
 
 /// The path of an object, such as "/org/dualcam/DualCam1". Always valid.
 package struct ObjectPath: Hashable, Sendable, Comparable {
-    /// The path as text.
     package let text: String
 
     /// Creates a path. `nil` if `text` is not a valid one.
@@ -13,7 +12,6 @@ package struct ObjectPath: Hashable, Sendable, Comparable {
 
     private init(unchecked text: String) { self.text = text }
 
-    /// The root, "/".
     package static let root = ObjectPath(unchecked: "/")
 
     /// Compares the texts of the paths.
@@ -24,8 +22,7 @@ package struct ObjectPath: Hashable, Sendable, Comparable {
         self != other && (other == .root || text.hasPrefix(other.text + "/"))
     }
 
-    /// Returns the element of `descendant` that follows this path, or `nil` if `descendant` is not
-    /// below it.
+    /// Returns the element of `descendant` after this path; `nil` if it is not below it.
     func child(towards descendant: ObjectPath) -> String? {
         guard descendant.isBelow(self) else { return nil }
         let rest = descendant.text.dropFirst(self == .root ? 1 : text.count + 1)

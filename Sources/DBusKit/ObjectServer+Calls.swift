@@ -16,31 +16,29 @@ extension ObjectServer {
                     "\(member) takes (\(method.signature)), not (\(message.signature))"
                 )
             }
+            var arguments = try message.values()
+            if let options = arguments.last?.named, !method.options.isEmpty {
+                arguments[arguments.count - 1] = .named(try method.checked(options))
+            }
             let invocation = Invocation(
-                method,
-                of: interface.name,
-                at: path,
-                arguments: try message.values(),
+                method: method,
+                interface: interface.name,
+                path: path,
+                arguments: arguments,
                 answer: answer
             )
-            for (name, value) in invocation.options {
-                guard let type = method.options[name], type != value.type,
-                    // One element may stand for a list of one.
-                    type != .array(value.type)
-                else { continue }
-                throw .invalidArguments(
-                    "The option \(name) has the type \(type.code), not \(value.type.code)."
-                )
-            }
-            admit(invocation, method.access == .everyone && !isSetOfTrusted(invocation), answer)
+            admit(invocation, isForEveryone(invocation, method.access), answer)
         } catch {
             answer.give(.failure(error))
         }
     }
 
-    /// Counts a call until its answer.
-    ///
-    /// - Throws: The error of `callLimit`.
+    /// Answers a call of a caller that has too many already.
+    func refuse(_ message: Message) {
+        Answer(to: message, on: port) {}.give(.failure(callLimit.1))
+    }
+
+    /// Counts a call until its answer. Throws the error of `callLimit`.
     private func count(_ answer: Answer) throws(DBusError) {
         let caller = answer.address.sender
         guard unanswered[caller, default: 0] < callLimit.0 else { throw callLimit.1 }
@@ -78,15 +76,19 @@ extension ObjectServer {
         }
     }
 
-    /// Returns `true` for a call that sets a property to a value that not everyone may set.
-    private func isSetOfTrusted(_ invocation: Invocation) -> Bool {
-        guard invocation.interface == Interface.properties.name, invocation.member == "Set",
-            let (_, property) = try? find(invocation.arguments, at: invocation.path)
-        else { return false }
-        if case .variant(let value) = invocation.arguments[2], value == property.harmless {
-            return false
+    /// Returns `true` for a call that every program may make.
+    private func isForEveryone(_ invocation: Invocation, _ access: Access) -> Bool {
+        guard access == .asToSet else { return access == .everyone }
+        // A property that is not there is refused later, for its own reason.
+        guard let (_, property) = try? find(invocation.arguments, at: invocation.path) else {
+            return true
         }
-        return property.access == .trusted
+        if invocation.member == "Set", case .variant(let value) = invocation.arguments[2],
+            value == property.harmless
+        {
+            return true
+        }
+        return property.access == .everyone
     }
 
     // MARK: - Finding
@@ -120,9 +122,7 @@ extension ObjectServer {
         return first
     }
 
-    /// Returns the interfaces at `path`, including the standard ones.
-    ///
-    /// - Throws: `UnknownObject` without an object there or below.
+    /// Returns all interfaces at `path`. Throws `UnknownObject` without an object there or below.
     private func interfaces(at path: ObjectPath) throws(DBusError) -> [Interface] {
         let own = objects[path, default: []].map(\.interface)
         if !own.isEmpty || path == root {
@@ -228,7 +228,8 @@ extension ObjectServer {
         guard property.isWritable else {
             throw .propertyReadOnly("\(property.name) is read-only")
         }
-        guard case .variant(let value) = arguments[2], value.type == property.type else {
+        guard case .variant(let given) = arguments[2], let value = given.fitting(property.type)
+        else {
             let given = if case .variant(let value) = arguments[2] { value.type.code } else { "" }
             throw .invalidArguments(
                 "\(property.name) has the type \(property.type.code), not \(given)"
@@ -236,12 +237,52 @@ extension ObjectServer {
         }
         export.onWrite(
             PropertyWrite(
-                property.name,
-                of: export.interface.name,
-                at: path,
+                property: property.name,
+                interface: export.interface.name,
+                path: path,
                 value: value,
-                answer: answer
-            )
+                sender: answer.address.sender
+            ) { answer.give($0.map { [] }) }
         )
+    }
+
+    /// Changes a property of `interface` at `path` by `change`, from the value that it has now.
+    /// `done` gets the value reached, and `true` if it is an end.
+    package func step(
+        _ property: String,
+        of interface: String,
+        at path: ObjectPath,
+        by change: Value,
+        done: @escaping (Result<(Value, Bool), DBusError>) -> Void
+    ) {
+        do throws(DBusError) {
+            let (export, property) = try find([.string(interface), .string(property)], at: path)
+            export.onStep(property.name, change, done)
+        } catch {
+            done(.failure(error))
+        }
+    }
+}
+
+extension Interface.Method {
+    /// Returns `options` in the types that the method knows.
+    ///
+    /// - Throws: `InvalidArgs` if one has another type.
+    fileprivate func checked(
+        _ options: [String: Value]
+    ) throws(DBusError) -> [String: Value] {
+        var checked = options
+        for (name, value) in options {
+            guard let type = self.options[name] else { continue }
+            // One element may stand for a list of one.
+            guard let fitting = value.fitting(type) ?? (type == .array(value.type) ? value : nil)
+            else {
+                throw .invalidArguments(
+                    "The option \(name) has the type \(type.code), not \(value.type.code)."
+                )
+            }
+            checked[name] = fitting
+        }
+        return checked
     }
 }

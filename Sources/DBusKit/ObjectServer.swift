@@ -32,7 +32,14 @@ package final class ObjectServer {
         var isAnnounced = false
         let onCall: (Invocation) -> Void
         let onWrite: (PropertyWrite) -> Void
+        let onStep: OnStep
     }
+
+    /// Changes a property by a value, and calls back with the value reached, and `true` at an end.
+    package typealias OnStep = (
+        _ property: String, _ change: Value,
+        _ done: @escaping (Result<(Value, Bool), DBusError>) -> Void
+    ) -> Void
 
     /// The messages to send at the end of the round, in order.
     private enum News: Hashable {
@@ -53,7 +60,6 @@ package final class ObjectServer {
     /// Decides whether a caller may use what is not for everyone (`Access`), and calls back, at
     /// once or later. Without it every caller may.
     package var isTrusted: ((_ caller: String, _ decide: @escaping (Bool) -> Void) -> Void)?
-    /// The error for callers that are not trusted.
     package var distrust = DBusError(
         "org.freedesktop.DBus.Error.AccessDenied",
         "not allowed in a sandbox"
@@ -61,14 +67,17 @@ package final class ObjectServer {
     /// The calls of callers about which the decision is open, in order.
     var held: [String: [() -> Void]] = [:]
 
-    /// Called before a client reads properties, so that those without change signals can be `set`
-    /// first.
+    /// Called before a client reads, so that properties without change signals can be `set` first.
     package var onRead: () -> Void = {}
+    /// Called before changes are sent, and so before each signal and answer, so that properties
+    /// that have changed can be `set`.
+    package var onFlush: () -> Void = {}
 
     /// Creates an empty tree. The object at `root` has the ObjectManager of all objects below it.
     /// Export everything before requesting the bus name.
     package convenience init(on connection: BusConnection, managing root: ObjectPath? = nil) {
         self.init(port: connection, managing: root)
+        connection.onExcess = { [weak self] in self?.refuse($0) }
     }
 
     init(port: any MessagePort, managing root: ObjectPath? = nil) {
@@ -81,16 +90,17 @@ package final class ObjectServer {
 
     // MARK: - Objects
 
-    /// Exports `interface` at `path`, with an initial value for each of its properties.
-    ///
-    /// `onCall` handles the calls of its methods, `onWrite` the requests to set its writable
-    /// properties. Watchers of the ObjectManager are notified at the end of the round.
+    /// Exports `interface` at `path`, with an initial value for each of its properties. `onCall`
+    /// handles the calls of its methods, `onWrite` the requests to set its writable properties,
+    /// `onStep` those to change them from what they are. Watchers of the ObjectManager are notified
+    /// at the end of the round.
     package func export(
         _ interface: Interface,
         at path: ObjectPath,
         properties: [String: Value] = [:],
         onCall: @escaping (Invocation) -> Void = { _ in },
-        onWrite: @escaping (PropertyWrite) -> Void = { _ in }
+        onWrite: @escaping (PropertyWrite) -> Void = { _ in },
+        onStep: @escaping OnStep = { name, _, done in done(.failure(.noSteps(name))) }
     ) {
         precondition(export(interface.name, at: path) == nil, "\(interface.name) exported twice")
         let others = Set(properties.keys).symmetricDifference(interface.properties.map(\.name))
@@ -105,7 +115,8 @@ package final class ObjectServer {
                 values: properties,
                 emitted: properties,
                 onCall: onCall,
-                onWrite: onWrite
+                onWrite: onWrite,
+                onStep: onStep
             )
         )
         enqueue(.added(path))
@@ -131,10 +142,9 @@ package final class ObjectServer {
 
     // MARK: - Properties
 
-    /// Stores new values of properties of `interface` at `path`; the others stay.
-    ///
-    /// Readers see them at once, watchers at the end of the round. Equal values are not sent, so a
-    /// complete snapshot may be passed each time.
+    /// Stores new values of properties of `interface` at `path`; the others stay. Readers see them
+    /// at once, watchers at the end of the round. Equal values are not sent, so a complete snapshot
+    /// may be passed each time.
     package func set(_ values: [String: Value], of interface: Interface, at path: ObjectPath) {
         check(values, interface)
         guard
@@ -146,8 +156,7 @@ package final class ObjectServer {
 
     func onRefresh(_ refresher: @escaping () -> Void) { refreshers.append(refresher) }
 
-    /// Evaluates the getters of all `Handlers`, in the order of their exports, and stores the
-    /// values.
+    /// Evaluates all getters, in the order of their exports, and stores the values.
     package func refresh() {
         for refresher in refreshers { refresher() }
     }
@@ -199,6 +208,7 @@ package final class ObjectServer {
 
     /// Sends the messages that are due at the end of the round now.
     package func flush() {
+        onFlush()
         let news = news
         self.news = []
         for item in news {

@@ -8,9 +8,7 @@ package indirect enum CompleteType: Hashable, Sendable {
     /// A structure of at least one field.
     case structure([CompleteType])
 
-    /// Parses the one complete type in `text`.
-    ///
-    /// - Throws: `InvalidArgs` if there is none, or more than one.
+    /// Parses the one complete type in `text`. Throws `InvalidArgs` unless there is exactly one.
     package init(parsing text: String) throws(DBusError) {
         let types = try Signature(parsing: text).types
         guard types.count == 1, let type = types.first else {
@@ -42,8 +40,7 @@ package indirect enum CompleteType: Hashable, Sendable {
         }
     }
 
-    /// `true` for a type without elements, which may be the key of a dictionary. A variant is not
-    /// basic.
+    /// `true` for a type without elements, which a key may have. A variant is not basic.
     package var isBasic: Bool {
         switch self {
         case .variant, .array, .dictionary, .structure: false
@@ -53,7 +50,6 @@ package indirect enum CompleteType: Hashable, Sendable {
 }
 
 extension CompleteType: ExpressibleByStringLiteral {
-    /// Creates a type from a literal, which must be valid.
     package init(stringLiteral text: String) {
         do { self = try CompleteType(parsing: text) } catch { preconditionFailure(error.message) }
     }
@@ -61,16 +57,12 @@ extension CompleteType: ExpressibleByStringLiteral {
 
 /// The types of a sequence of values, such as the arguments of a method.
 package struct Signature: Hashable, Sendable {
-    /// The types, one for each value.
     package let types: [CompleteType]
 
-    /// Creates the signature of `types`.
     package init(_ types: [CompleteType]) { self.types = types }
 
     /// Parses `text` according to the specification: at most 255 bytes, with arrays and structures
-    /// nested at most 32 levels each.
-    ///
-    /// - Throws: `InvalidArgs` for an invalid signature.
+    /// nested at most 32 levels each. Throws `InvalidArgs` for an invalid signature.
     package init(parsing text: String) throws(DBusError) {
         guard text.utf8.count <= 255 else {
             throw .invalidArguments("a signature of more than 255 bytes")
@@ -86,7 +78,6 @@ package struct Signature: Hashable, Sendable {
         self.types = types
     }
 
-    /// The signature as text, such as "sa{sv}".
     package var text: String { types.map(\.code).joined() }
 
     private struct Parser {

@@ -12,10 +12,8 @@ package final class SharedDescriptor: Sendable {
     /// Takes ownership of the open descriptor `number`.
     package init(owning number: CInt) { owner = Owner(Descriptor(owning: number)) }
 
-    /// Takes ownership of `descriptor`.
     package init(_ descriptor: consuming Descriptor) { owner = Owner(descriptor) }
 
-    /// Shares the ownership with `other`.
     init(sharing other: SharedDescriptor) { owner = other.owner }
 
     /// The descriptor, valid during the life of this object.
@@ -39,7 +37,6 @@ package indirect enum Value: Hashable, Sendable {
     case signature(Signature)
     case descriptor(SharedDescriptor)
     case variant(Value)
-    /// An array whose elements all have the type `of`.
     case array([Value], of: CompleteType)
     /// A dictionary, sent in the order of its keys, strings and paths by text and integers by
     /// value, so that equal dictionaries are sent alike. Other types of keys have no fixed order.
@@ -110,25 +107,36 @@ extension Value {
     }
 }
 
-// MARK: - Reading
+// MARK: - Converting
 
 extension Value {
-    /// The text of a string; `nil` for other types.
-    package var string: String? {
-        if case .string(let string) = self { string } else { nil }
+    /// Returns the value as one of `type`: an integer may come in any integer type that it fits,
+    /// also for a double; `nil` if it is of another kind or does not fit.
+    func fitting(_ type: CompleteType) -> Value? {
+        if self.type == type { return self }
+        guard let number = integer else { return nil }
+        switch type {
+        case .byte: return UInt8(exactly: number).map { .byte($0) }
+        case .int16: return Int16(exactly: number).map { .int16($0) }
+        case .uint16: return UInt16(exactly: number).map { .uint16($0) }
+        case .int32: return Int32(exactly: number).map { .int32($0) }
+        case .uint32: return UInt32(exactly: number).map { .uint32($0) }
+        case .int64: return Int64(exactly: number).map { .int64($0) }
+        case .uint64: return UInt64(exactly: number).map { .uint64($0) }
+        case .double: return .double(Double(number))
+        default: return nil
+        }
     }
-    /// The value of a boolean; `nil` for other types.
-    package var boolean: Bool? {
-        if case .boolean(let boolean) = self { boolean } else { nil }
-    }
-    /// The value of a double; `nil` for other types.
-    package var double: Double? {
-        if case .double(let double) = self { double } else { nil }
-    }
-    /// The path of an object path; `nil` for other types.
-    package var objectPath: ObjectPath? {
-        if case .objectPath(let path) = self { path } else { nil }
-    }
+}
+
+// MARK: - Reading
+
+/// The content of a value; `nil` for other types.
+extension Value {
+    package var string: String? { String(dbus: self) }
+    package var boolean: Bool? { Bool(dbus: self) }
+    package var double: Double? { Double(dbus: self) }
+    package var objectPath: ObjectPath? { ObjectPath(dbus: self) }
     /// The value of any integer type if it fits an `Int`; `nil` for other types.
     package var integer: Int? {
         switch self {

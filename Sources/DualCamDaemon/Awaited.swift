@@ -7,7 +7,6 @@ final class Awaited<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let bell: Bell
 
-    /// Creates a value that has not come.
     init() throws(SystemError) { bell = try Bell() }
 
     /// Sets the value, and wakes who waits for it. From any thread.

@@ -1,6 +1,5 @@
 import Control
 import DBusKit
-import Desktop
 import DualCamCore
 import Frames
 import Logging
@@ -23,14 +22,16 @@ final class CallerTrust {
     private var unnamed: [String: [(String?) -> Void]] = [:]
     /// The last program that was logged.
     private var logged = ""
-    /// The number of threads that look at a program.
-    private var looking = 0
+    /// The number of threads that look at each program: they go on when nobody waits any more.
+    private var looking: [String: Int] = [:]
+    /// The looks at each program that wait until one of its threads ends.
+    private var queued: [String: [Look]] = [:]
 
     private let timeout: Double
     private let confines: @Sendable (Credentials) -> Bool
 
-    /// The largest number of such threads.
-    static let mostThreads = 32
+    /// The largest number of threads that look at one program, and at all.
+    static let (mostThreads, most) = (2, 256)
 
     /// Makes `server` ask for the decisions. `confines` returns `true` for a program in a sandbox;
     /// it may take `timeout` seconds, since a program's root may hang.
@@ -54,7 +55,7 @@ final class CallerTrust {
     }
 
     private func judge(_ caller: String, _ done: @escaping (Bool) -> Void) {
-        if daemon.configuration.access.sandboxed == .all { return done(true) }
+        if daemon.configuration.sandboxAccess == .all { return done(true) }
         if let known = decisions[caller] { return done(known.isTrusted) }
         // Calls that come meanwhile wait for the same answer.
         waiting[caller, default: []].append(done)
@@ -64,9 +65,8 @@ final class CallerTrust {
                 log(caller, "gone")
                 return decide(false, about: caller)
             }
-            look(at: credentials) { [unowned self] isTrusted in
+            look(at: credentials, of: caller) { [unowned self] isTrusted in
                 // What could not be told is looked at again at the next call.
-                if let isTrusted { keep(isTrusted, about: caller) }
                 if isTrusted != true {
                     log(caller, isTrusted == nil ? "unknown" : "in a sandbox, or gone")
                 }
@@ -90,7 +90,7 @@ final class CallerTrust {
         connection.credentials(of: caller) { [unowned self] credentials in
             var name: String?
             if let credentials {
-                let program = credentials.process.map { "process \($0)" } ?? caller
+                let program = credentials.program(of: caller)
                 let watch = connection.onLeaving(caller) { [weak self] in
                     self?.programs[caller] = nil
                 }
@@ -117,10 +117,15 @@ final class CallerTrust {
     }
 
     /// Looks at a program on a thread of its own: its root may be a file system that hangs. `done`
-    /// gets `nil` if it does.
-    private func look(at program: Credentials, _ done: @escaping (Bool?) -> Void) {
-        guard looking < Self.mostThreads else { return done(nil) }
-        let look = Look(done)
+    /// gets `nil` if it does; what comes late counts for the next calls.
+    private func look(
+        at program: Credentials,
+        of caller: String,
+        _ done: @escaping (Bool?) -> Void
+    ) {
+        let name = program.program(of: caller)
+        guard looking.values.reduce(0, +) < Self.most else { return done(nil) }
+        let look = Look(at: program, of: caller, done)
         do throws(SystemError) {
             let mailbox = loop.mailbox
             // Through the mailbox: after a pause of the whole process, the thread's answer counts.
@@ -128,35 +133,72 @@ final class CallerTrust {
                 mailbox.onMain { look.finish(nil) }
             }
             look.timer?.arm(after: timeout)
+        } catch {
+            return look.finish(nil)
+        }
+        guard looking[name, default: 0] < Self.mostThreads else {
+            queued[name, default: []].removeAll(where: \.isOver)
+            queued[name, default: []].append(look)
+            return
+        }
+        start(look, name)
+    }
+
+    private func start(_ look: Look, _ name: String) {
+        let (program, caller, mailbox) = (look.program, look.caller, loop.mailbox)
+        do throws(SystemError) {
             let thread = try Thread(name: "caller") { [confines] in
                 let isTrusted = !confines(program)
                 mailbox.onMain {
-                    self.looking -= 1
+                    self.keep(isTrusted, about: caller)
                     look.finish(isTrusted)
+                    self.goOn(after: name)
                 }
             }
             thread.detach()
-            looking += 1
+            looking[name, default: 0] += 1
         } catch {
             look.finish(nil)
         }
     }
 
+    /// Looks at the next of those that waited for a thread of the program `name`.
+    private func goOn(after name: String) {
+        let left = (looking[name] ?? 1) - 1
+        looking[name] = left > 0 ? left : nil
+        var rest = (queued.removeValue(forKey: name) ?? []).filter { !$0.isOver }
+        guard !rest.isEmpty else { return }
+        let next = rest.removeFirst()
+        if !rest.isEmpty { queued[name] = rest }
+        start(next, name)
+    }
+
     /// A program being looked at.
     @MainActor
     private final class Look {
+        let program: Credentials
+        let caller: String
         private var done: ((Bool?) -> Void)?
         var timer: EventLoop.Timer?
+        var isOver: Bool { done == nil }
 
-        init(_ done: @escaping (Bool?) -> Void) { self.done = done }
+        init(at program: Credentials, of caller: String, _ done: @escaping (Bool?) -> Void) {
+            (self.program, self.caller, self.done) = (program, caller, done)
+        }
 
-        /// Calls `done`, the first time. Lets go of all that belongs to the main thread, since a
-        /// look may be released on its own.
+        /// Calls `done` once. Lets go of all that is the main thread's: the look may outlive it.
         func finish(_ isTrusted: Bool?) {
             timer = nil
             let done = done
             self.done = nil
             done?(isTrusted)
         }
+    }
+}
+
+extension Credentials {
+    /// The program of the caller with this unique name: what all its connections have in common.
+    fileprivate func program(of caller: String) -> String {
+        process.map { "process \($0)" } ?? caller
     }
 }

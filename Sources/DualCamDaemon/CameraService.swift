@@ -17,7 +17,7 @@ final class CameraService {
     private static let (zoomRamp, longestRamp) = (UInt32(250), UInt32(60_000))
 
     /// Exports the interfaces on `server`. `editor` writes sources into the configuration.
-    init(_ daemon: Daemon, _ editor: SourceEditor, on server: ObjectServer) {
+    init(_ daemon: Daemon, _ editor: SourceEditor, _ look: CameraLook, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
         for role in Role.allCases {
@@ -30,11 +30,16 @@ final class CameraService {
                     selecting.append((role, call))
                     answerWaiting()
                 }
-                camera.answer(\.findPerspective) { [unowned self] call throws(DBusError) in
-                    try findPerspective(role, call)
+                camera.answer(\.findPerspective) { [unowned self] call in
+                    look.open(role, "no page to find") { [self] error in
+                        if let error { return call.fail(error) }
+                        do throws(DBusError) { try findPerspective(role, call) } catch {
+                            call.fail(error)
+                        }
+                    }
                 }
                 camera.answer(\.use) { call in
-                    editor.use(call.arguments, as: role) { error in
+                    editor.use(call.arguments, as: role, for: call.sender) { error in
                         if let error { call.fail(error) } else { call.reply() }
                     }
                 }
@@ -75,38 +80,11 @@ final class CameraService {
     private func showLook(of role: Role, _ handlers: Handlers<CameraInterface>) {
         let daemon = daemon
         var camera: CameraState { daemon.state.cameras[role] }
-        handlers.get(\.mirror) { camera.mirror }
-        handlers.set(\.mirror) { daemon.send(.camera(role, .setMirror($0))) }
-        handlers.get(\.rotation) { UInt32(clamping: camera.rotation) }
-        handlers.set(\.rotation) { degrees throws(DBusError) in
-            guard [0, 90, 180, 270].contains(degrees) else {
-                throw .outOfRange("Rotation must be 0, 90, 180 or 270, not \(degrees).")
-            }
-            daemon.send(.camera(role, .setRotation(Int(degrees))))
-        }
-        handlers.get(\.perspective) {
-            (daemon.state.perspective(of: role)?.points ?? []).map { Pair($0.x, $0.y) }
-        }
-        handlers.set(\.perspective) { corners throws(DBusError) in
-            let points = corners.map { NormalizedPoint(x: $0.first, y: $0.second) }
-            do throws(Perspective.Invalid) {
-                let perspective = points.isEmpty ? nil : try Perspective(points)
-                daemon.send(.camera(role, .setPerspective(perspective)))
-            } catch {
-                throw .outOfRange("These corners cannot be shown: \(error).")
-            }
-        }
-        handlers.get(\.ink) { camera.isInk }
-        handlers.set(\.ink) { daemon.send(.camera(role, .setInk($0))) }
+        handlers.bind(CameraSettings.rows, at: \.cameras[role], of: daemon)
         handlers.get(\.frozen) { camera.isFrozen }
         handlers.set(\.frozen) { isFrozen throws(DBusError) in
             guard !isFrozen || camera.mode != nil else {
-                throw camera.phase == .unavailable
-                    ? .noCamera("There is no \(role.rawValue) camera to freeze.")
-                    : .failed(
-                        "The \(role.rawValue) camera gives no pictures now, so there is nothing to "
-                            + "freeze. Open the stream in an app first."
-                    )
+                throw daemon.noPicture(of: role, "nothing to freeze")
             }
             daemon.send(.camera(role, .setFrozen(isFrozen)))
         }
@@ -121,17 +99,29 @@ final class CameraService {
         handlers.get(\.zoom) { lens.zoom }
         handlers.get(\.zoomRange) { Pair(lens.zoomRange.lowerBound, lens.zoomRange.upperBound) }
         handlers.get(\.torch) { daemon.torch(of: role) ?? false }
-        handlers.setLater(\.torch) { [unowned self] write in
-            daemon.setTorch(role, write.value) { [self] result in
+        func turnTorch(_ isOn: Bool?, _ done: @escaping (DBusError?) -> Void) {
+            daemon.setTorch(role, isOn) { [self] result in
                 switch result {
                 case .success:
                     server.refresh()
-                    write.accept()
+                    done(nil)
                 case .failure(let refusal):
                     let isThere = daemon.state.cameras[role].phase != .unavailable
-                    write.refuse(DBusError(refusal, isThere: isThere))
+                    done(DBusError(refusal, isThere: isThere))
                 }
             }
+        }
+        handlers.setLater(\.torch) { write in
+            turnTorch(write.value) { $0.map(write.refuse) ?? write.accept() }
+        }
+        handlers.step(\.torch) { step throws(DBusError) in
+            _ = try step.turns
+            turnTorch(nil) { $0.map(step.refuse) ?? step.accept() }
+        }
+        handlers.step(\.zoom) { [unowned self] step throws(DBusError) in
+            let (zoom, isLimited) = moved(role, by: try step.number)
+            daemon.send(.lens(role, .setZoom(zoom, middle: nil, duration: LensState.usualDuration)))
+            step.accept(isLimited: isLimited)
         }
     }
 
@@ -140,12 +130,10 @@ final class CameraService {
         _ call: Call<Void, NoOptions, ([Pair<Double, Double>], Double)>
     ) throws(DBusError) {
         guard let basis = daemon.state.pictureBasis(of: role) else {
-            throw .failed(
-                "The \(role.rawValue) camera gives no pictures now, so there is no page to find. "
-                    + "Open the stream in an app first."
-            )
+            throw daemon.noPicture(of: role, "no page to find")
         }
-        let isAccepted = daemon.findPage(role) { [self] page in
+        let isAccepted = daemon.threads.findPage(in: daemon.shownSlot(of: role), for: call.sender) {
+            [self] page in
             guard basis == daemon.state.pictureBasis(of: role) else {
                 return call.fail(.failed("The camera changed meanwhile."))
             }
@@ -163,10 +151,10 @@ final class CameraService {
                 )
             }
             let perspective = daemon.state.perspective(found, of: role)
-            daemon.send(.camera(role, .setPerspective(perspective)))
+            daemon.send(.set(\.cameras[role].perspective, perspective))
             call.reply((perspective.points.map { Pair($0.x, $0.y) }, page.certainty))
         }
-        guard isAccepted else { throw .busy("A search for a page is running already.") }
+        guard isAccepted else { throw .busy("This program searches for a page already.") }
     }
 
     private func selectLens(_ role: Role, _ name: String) throws(DBusError) {
@@ -186,6 +174,15 @@ final class CameraService {
         )
     }
 
+    /// Returns the magnification of `role` changed by `change`, and `true` if that is an end.
+    private func moved(_ role: Role, by change: Double) -> (zoom: Double, isLimited: Bool) {
+        let lens = daemon.state.cameras[role].lens
+        // Without the dust of sums.
+        let zoom = ((lens.zoom + change) * 1e6).rounded() / 1e6
+        let end = min(max(zoom, lens.zoomRange.lowerBound), lens.zoomRange.upperBound)
+        return (end, end != zoom)
+    }
+
     private func setZoom(
         _ role: Role,
         _ call: Call<Double, CameraInterface.Zoom, Void>
@@ -193,9 +190,7 @@ final class CameraService {
         let lens = daemon.state.cameras[role].lens
         let range = lens.zoomRange
         var zoom = call.arguments
-        if call.options.relative ?? false, zoom.isFinite {
-            zoom = min(max(lens.zoom + zoom, range.lowerBound), range.upperBound)
-        }
+        if call.options.relative ?? false, zoom.isFinite { zoom = moved(role, by: zoom).zoom }
         zoom = try checked("Zoom", zoom, in: range)
         let ramp = try checked(
             "ramp-ms",
@@ -220,6 +215,24 @@ final class CameraService {
         guard !done.isEmpty else { return }
         selecting.removeAll { daemon.state.cameras[$0.role].lens.incoming == nil }
         for (_, call) in done { call.reply() }
+    }
+}
+
+extension Daemon {
+    /// Returns the error of a command that needs a picture of `role`, which shows none, for
+    /// something such as "nothing to lock".
+    func noPicture(of role: Role, _ lack: String) -> DBusError {
+        let camera = state.cameras[role]
+        if let suspension = state.suspension { return .locked(suspension.sentence) }
+        return switch camera.phase {
+        case .unavailable: .noCamera("There is no \(role.rawValue) camera.")
+        case .interrupted:
+            .cameraLost("The \(role.rawValue) camera sends no pictures: \(camera.reason)")
+        default:
+            .failed(
+                "The \(role.rawValue) camera shows no picture now, so there is \(lack)."
+            )
+        }
     }
 }
 

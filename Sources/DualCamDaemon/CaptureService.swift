@@ -2,7 +2,6 @@ import Control
 import DBusKit
 import DualCamCore
 import Media
-import Recording
 
 /// The Capture interface on the session bus: recordings and photographs.
 @MainActor
@@ -12,6 +11,9 @@ final class CaptureService {
     private let session: RecordingSession
     /// The callers that follow the level of the sound, with what tells that they are gone.
     private var listeners: [String: AnyObject] = [:]
+
+    /// The toggles that wait for their turn, and the first, which is under way.
+    private var toggles: [() -> Void] = []
 
     /// Exports the interface on `server`, with the state of `session` as of each `refresh`.
     init(
@@ -36,12 +38,14 @@ final class CaptureService {
                 measureSound(call)
                 call.reply()
             }
+            capture.answer(\.toggleRecording) { [unowned self] call throws(DBusError) in
+                let request = try request(call.options)
+                toggles.append { [unowned self] in toggle(request, call) }
+                if toggles.count == 1 { toggles[0]() }
+            }
             capture.answer(\.stopRecording) { [unowned self] call in
                 session.stop { [unowned self] result in
-                    let answer = result.map { files in
-                        files.sorted { $0.picture.rawValue < $1.picture.rawValue }.map(described)
-                    }
-                    call.answer(answer.mapError(error))
+                    call.answer(result.map { $0.map(described) }.mapError(error))
                 }
             }
         }
@@ -49,7 +53,7 @@ final class CaptureService {
         session.onSaved = { [unowned self] file in
             server.emit(\CaptureInterface.recordingSaved, at: DualCam.path, described(file))
         }
-        session.onRepaired = { path, seconds in
+        session.mender?.onRepaired = { path, seconds in
             server.emit(
                 \CaptureInterface.recordingSaved,
                 at: DualCam.path,
@@ -58,6 +62,28 @@ final class CaptureService {
         }
         session.onFailed = { reason in
             server.emit(\CaptureInterface.recordingFailed, at: DualCam.path, reason.word)
+        }
+    }
+
+    /// Starts a recording, or stops the one that runs.
+    private func toggle(
+        _ request: RecordingRequest,
+        _ call: Call<Void, CaptureInterface.Recording, (Bool, [[String: Value]])>
+    ) {
+        let phase = daemon.state.recording.phase
+        guard phase != .ending else {
+            return session.stop { [unowned self] _ in toggle(request, call) }
+        }
+        let isRunning = phase != .off
+        func answer(_ result: Result<[[String: Value]], RecordingSession.Refusal>) {
+            call.answer(result.map { (!isRunning, $0) }.mapError(error))
+            toggles.removeFirst()
+            toggles.first?()
+        }
+        if isRunning {
+            session.stop { [unowned self] result in answer(result.map { $0.map(described) }) }
+        } else {
+            session.start(request) { answer($0.map { [] }) }
         }
     }
 
@@ -76,10 +102,11 @@ final class CaptureService {
 
     private func showState(_ capture: Handlers<CaptureInterface>) {
         let (daemon, session) = (daemon, session)
-        capture.get(\.livePhoto) { daemon.state.takesLivePhotos }
-        capture.set(\.livePhoto) { daemon.send(.photographs(.setLive($0))) }
+        capture.bind(Settings.rows, at: \.self, of: daemon)
         capture.get(\.recording) { daemon.state.recording.phase == .running }
         capture.get(\.recordingSeconds) { UInt32(clamping: session.seconds) }
+        capture.get(\.recordingSilence) { session.silence }
+        capture.get(\.recordingRoom) { UInt64(session.space?.left ?? 0) }
         capture.get(\.recordingFiles) {
             // Files appear in the order in which the first frames come.
             session.writing.sorted { $0.picture.rawValue < $1.picture.rawValue }.map {
@@ -105,7 +132,12 @@ final class CaptureService {
             "sound": .boolean(file.movie.hasSound),
             "size": .uint64(UInt64(clamping: file.movie.byteCount)),
         ]
-        if let failure = file.failure { values["error"] = .string(failure.word) }
+        if let failure = file.failure {
+            values["error"] = .string(failure.word)
+            values["reason"] = .string(failure.recordingText)
+        }
+        if !file.silence.isEmpty { values["silence"] = .string(file.silence) }
+        if file.isLost { values["lost"] = .boolean(true) }
         return values
     }
 

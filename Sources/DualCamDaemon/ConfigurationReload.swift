@@ -3,15 +3,14 @@ import Frames
 import Logging
 import Platform
 
-/// Reads the configuration, at the start and again, on a thread of its own: its file system may
-/// hang.
+/// Reads the configuration, at the start and again.
 @MainActor
 final class ConfigurationReload {
     private let read: Reading
     private let mailbox: EventLoop.Mailbox
     /// The closure called with what was read, except for what `first()` has returned.
     var done: (Configuration?, [String]) -> Void = { _, _ in }
-    private let disk: LoopWorker<Void>
+    private let files: Files
     /// The number of requests that the disk has not answered yet.
     private var waiting = 0
     /// `true` while the next answer of the disk is one that `first()` has returned.
@@ -23,12 +22,11 @@ final class ConfigurationReload {
     /// A reading: returns the configuration, or `nil` if it is unusable, and its problems.
     typealias Reading = @Sendable () -> (Configuration?, problems: [String])
 
-    /// Starts the thread, on which `read` will be called.
-    init(loop: EventLoop, reading read: @escaping Reading) throws(SystemError) {
+    /// Reads with `read`, which is called on the thread `configuration`.
+    init(_ files: Files, loop: EventLoop, reading read: @escaping Reading) {
+        self.files = files
         self.read = read
         mailbox = loop.mailbox
-        disk = try LoopWorker(name: "configuration")
-        try disk.start { _ in }
     }
 
     /// Reads the configuration of the start. If the disk does not answer for a while, the one built
@@ -37,7 +35,7 @@ final class ConfigurationReload {
         waiting += 1
         let (read, mailbox) = (read, mailbox)
         let reading = try Awaited<(Configuration?, problems: [String])>()
-        disk.post { [weak self] _ in
+        files.post(.configuration) { [weak self] in
             let (configuration, problems) = read()
             reading.deliver((configuration, problems))
             mailbox.onMain { self?.finish(configuration, problems) }
@@ -54,7 +52,7 @@ final class ConfigurationReload {
         waiting += 1
         guard waiting <= 2 else { return }
         let (read, mailbox) = (read, mailbox)
-        disk.post { [weak self] _ in
+        files.post(.configuration) { [weak self] in
             let (configuration, problems) = read()
             mailbox.onMain { self?.finish(configuration, problems) }
         }
@@ -66,18 +64,9 @@ final class ConfigurationReload {
         waiting = waiting > 1 ? 1 : 0
         if !isTaken { done(configuration, problems) }
     }
-
-    /// Ends the thread. Returns `true` if it has ended in time; a disk may hold it up.
-    func end() -> Bool {
-        disk.end()
-        if disk.join(until: MonotonicClock.now + Timestamp(seconds: 0.1)) { return true }
-        disk.leave()
-        return false
-    }
 }
 
-/// Returns the configuration that the file describes, or `nil` if it is unusable, and the problems
-/// found in it, one sentence each.
+/// Returns the configuration of the file, `nil` if it is unusable, and a sentence a problem.
 func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) {
     do {
         guard let file = try ConfigurationFile.load(override: path) else {

@@ -30,7 +30,7 @@ extension Daemon {
         _ zoom: ZoomRequest?
     ) {
         var use = ControlThread.Use(
-            source: source(role, device),
+            source: sources[role][device],
             controls: wanted,
             isStreaming: mode != nil,
             isShown: state.showsControls,
@@ -40,8 +40,7 @@ extension Daemon {
         controls?[role][pipeline].use(use)
     }
 
-    /// Performs `command` on the controls of `role`. Calls `done` with the outcome once the next
-    /// output frame shows it.
+    /// Performs `command` on the controls of `role`. `done` gets the outcome once it is shown.
     func perform(
         _ command: ControlCommand,
         _ role: Role,
@@ -78,8 +77,7 @@ extension Daemon {
         }
     }
 
-    /// Performs a command of the scene called `scene` on the controls of `role`, and notes if the
-    /// camera refuses it.
+    /// Performs a command of the scene called `scene` on `role`, and notes a camera's refusal.
     func perform(_ part: SceneCommand, _ role: Role, of scene: String) {
         perform(part.command, role) { [unowned self] result in
             guard case .failure(let refusal) = result else { return }
@@ -115,17 +113,19 @@ extension Daemon {
         }
     }
 
-    /// Turns a camera's torch on or off, then calls `done` with the outcome.
+    /// Turns a camera's torch on or off, or for `nil` to the other, then calls `done` with the
+    /// outcome.
     func setTorch(
         _ role: Role,
-        _ isOn: Bool,
+        _ isOn: Bool?,
         done: @escaping @MainActor (Result<Void, ControlRefusal>) -> Void
     ) {
         guard let name = configuration.cameras[role].torch else {
-            return perform(.torch(isOn), role) { done($0.map { _ in }) }
+            let command = isOn.map { ControlCommand.torch($0) } ?? .toggleTorch
+            return perform(command, role) { done($0.map { _ in }) }
         }
         do throws(SystemError) {
-            try LED(name).turn(on: isOn)
+            try LED(name).turn(on: isOn ?? (LED(name).isOn != true))
             done(.success(()))
         } catch {
             let refusal: ControlRefusal =

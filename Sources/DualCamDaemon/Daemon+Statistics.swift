@@ -8,38 +8,30 @@ extension Daemon {
     var statistics: [String: Value] {
         let frames = frameCounts
         let cameras = PerRole(counts)
+        func each(_ value: (FrameSlot.Counts) -> Value) -> [String: Value] {
+            ["back": value(cameras.back), "front": value(cameras.front)]
+        }
+        let drops = each(Self.drops).merging(["unbuffered": .uint64(frames.unbuffered)]) { $1 }
         return [
             "frames-published": .uint64(frames.published),
             "frames-repeated": .uint64(frames.repeated),
-            "drops": .named([
-                "unbuffered": .uint64(frames.unbuffered),
-                "back": Self.drops(cameras.back),
-                "front": Self.drops(cameras.front),
-            ]),
-            "noisy": .named([
-                "back": .uint64(cameras.back.noisy),
-                "front": .uint64(cameras.front.noisy),
-            ]),
-            "opening": .named([
-                "back": Self.times(cameras.back.opening),
-                "front": Self.times(cameras.front.opening),
-            ]),
-            "decode": .named([
-                "back": Self.times(cameras.back.decode),
-                "front": Self.times(cameras.front.decode),
-            ]),
+            "drops": .named(drops),
+            "noisy": .named(each { .uint64($0.noisy) }),
+            "opening": .named(each { Self.times($0.opening) }),
+            "decode": .named(each { Self.times($0.decode) }),
             "wait": Self.times(frames.wait),
             "composite": Self.times(frames.composite),
             "publish": Self.times(frames.publish),
             "latency": Self.times(frames.latency),
             "scheduling": .named(scheduling),
+            "memory": .uint64(Memory.used),
         ]
     }
 
     /// The scheduling of each thread that keeps time, by the thread's name.
     private var scheduling: [String: Value] {
         var scheduling: [String: Value] = [:]
-        for member in timedThreads.members {
+        for member in threads.timed.members {
             guard let now = RealTimeThreads.scheduling(of: member.id) else { continue }
             scheduling[member.name] = .string(now.rawValue)
         }

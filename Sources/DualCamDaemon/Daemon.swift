@@ -8,145 +8,77 @@ import Logging
 import PipeWire
 import Platform
 
-/// The control side of the daemon: takes events, keeps the state and carries out the effects.
-///
-/// - Context: The main thread, inside its event loop.
+/// The control side of the daemon: takes events, keeps the state and carries out the effects. The
+/// main thread, inside its event loop.
 @MainActor
 final class Daemon {
-    /// The present state.
     private(set) var state: State
-    /// The user's configuration.
     private(set) var configuration: Configuration
-    /// The closures called after each event, in order.
+    /// The closures called once a turn of the loop in which something has changed, in order.
     var observers: [() -> Void] = []
-    /// The closure called for each signal of the Stream interface, in order.
-    var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
-    /// The closure called for each effect that concerns a recording.
-    var onRecording: (Effect) -> Void = { _ in }
-    /// The closure called for each effect that concerns the session.
-    var onSession: (Effect) -> Void = { _ in }
-    /// The closure called to store privacy, with the number of the request.
-    var onPrivacy: (Bool, Int) -> Void = { _, _ in }
-
-    /// The closure called to end the preview with a number.
-    var onPreviewEnd: (Int) -> Void = { _ in }
-
+    /// The closures called with each effect, of which each carries out those of its subject.
+    var performers: [(Effect) -> Void] = []
+    /// The events that wait until those before them are carried out.
+    private var events: [Event] = []
+    private var isHandling = false
+    /// `true` from a change until the observers are called.
+    private var hasChanged = false
     /// The closure called after all was set back to the configuration, to store that.
     var onReset: () -> Void = {}
 
     // Members that are not private serve the extensions in `Daemon+….swift`.
 
     let loop: EventLoop
-    /// The attached cameras and other video nodes, as far as is known.
-    var devices: [CameraDevice] = []
-    /// Those of them that udev lists, and those that only PipeWire has.
-    var attached: [CameraDevice] = []
-    var nodeCameras: [CameraDevice] = []
-    /// The names of the cameras in PipeWire; `nil` before they are known.
-    var nodeNames: Set<String>?
-    /// The names in the configuration of nodes that have been there.
-    var knownNodes: Set<String> = []
-    private var nodeWatch: PipeWireCameraWatch?
-    /// The number of node watches that were ended.
-    private var nodeWatches = 0
-    /// The verdict on each of them when the roles got their cameras last.
-    var standings: [CameraStanding] = []
-    var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
-    /// The devices of each role's lenses, by identity, the role's own camera included.
-    var lensSources = PerRole(
-        back: [String: any CameraSource](),
-        front: [String: any CameraSource]()
-    )
-    let slots: PerRole<PerPipeline<FrameSlot>>
-    private let bell: Bell
-    /// The threads that keep time.
-    let timedThreads = RealTimeThreads()
-    var cameras: PerRole<PerPipeline<CaptureThread>>?
-    var controls: PerRole<PerPipeline<ControlThread>>?
-    var lensTimers: PerRole<LensTimers>?
-    var frames: CompositeThread?
-    /// The number of composite threads started so far; `frames` is the last one.
-    private var compositeThreads = 0
-    private var photos: PhotoThread?
-    /// Looks for pages; `nil` until the first request.
-    private var pages: LoopWorker<Void>?
-    private var isFindingPage = false
-    /// The consumers of each recorded picture, by purpose.
-    private var taps: [RecordedPicture: [Purpose: any FrameTap]] = [:]
+    let files: Files
+    /// The sources that open the devices of each role, by identity.
+    var sources = PerRole(back: [String: any CameraSource](), front: [String: any CameraSource]())
+    let threads: Threads
+    private(set) var timers: Timers?
+    /// `true` while PipeWire's cameras are followed.
+    private var followsNodes = false
+    /// The problems that the threads report.
+    private(set) var reported = OtherProblems()
 
-    /// The purpose for which pictures are recorded.
-    enum Purpose: CaseIterable {
-        case recording
-        case livePhotos
-    }
-    private var grace: EventLoop.Timer?
-    private var cameraGraces = PerRole<EventLoop.Timer?>(back: nil, front: nil)
-    private var settlings = PerRole<EventLoop.Timer?>(back: nil, front: nil)
-    private var watch: CameraWatch?
-    /// `true` once the attached cameras were listed.
-    var isListed = false
-    /// The devices that sources have named so far, by source.
-    var namedDevices: [String: CameraDevice] = [:]
-    /// The roles whose file is being looked for.
-    var lookedFor: Set<Role> = []
-    /// A hint about a camera's file that is not there; empty if none.
-    var fileHints = PerRole(back: "", front: "")
-    /// The identities of the lenses' devices, by source.
-    var lensNames: [String: String] = [:]
-    /// The failures of devices that `auto` took.
-    var trials = DeviceTrials()
-    /// The device that each role left because it failed again and again.
-    var leftDevices = PerRole<AbsentDevice?>(back: nil, front: nil)
-    /// The devices and sources of lenses whose failure was logged already.
-    var lensTroubles: Set<String> = []
-    private var mirror: LoopbackMirror?
-    private var viewers: LoopWorker<ConsumerWatch>?
-    /// The number of mirrors started so far; `mirror` is the last one.
-    private var mirrors = 0
-    /// The reason why the stream is not mirrored although it should be; otherwise empty.
-    private(set) var mirrorProblem = ""
-
-    /// The time in seconds for which cameras stay open after the last consumer left: some come back
-    /// at once.
-    private static let graceDuration = 0.6
     /// The time in seconds that cameras may take to close when the daemon ends.
-    private static let endDuration = 0.7
+    private static let endDuration = 0.5
     /// The time in seconds for which the start waits for the list of cameras.
     private static let lookDuration = 0.5
 
-    /// Creates a daemon that has not started anything.
-    ///
-    /// - Throws: `SystemError` when the process is out of descriptors.
-    init(_ configuration: Configuration, loop: EventLoop) throws(SystemError) {
+    /// Creates a daemon, not started. Throws `SystemError` when the process is out of descriptors.
+    init(
+        _ configuration: Configuration,
+        files: Files? = nil,
+        loop: EventLoop
+    ) throws(SystemError) {
         self.configuration = configuration
         self.loop = loop
+        self.files = if let files { files } else { try Files() }
         state = State(configuration)
-        bell = try Bell()
-        let bell = bell
-        slots = PerRole { _ in PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell)) }
-        grace = try loop.timer { [unowned self] in send(.node(nil, .graceOver)) }
-        for role in Role.allCases {
-            cameraGraces[role] = try loop.timer { [unowned self] in
-                send(.node(role, .graceOver))
+        threads = try Threads(loop)
+        timers = try Timers(
+            loop: loop,
+            send: { [unowned self] in send($0) },
+            look: { [unowned self] in lookAtLens($0) },
+            light: { [unowned self] in lookAtLight($0) },
+            refusalIsOver: { [unowned self] in
+                reported.refused = nil
+                change()
             }
-            settlings[role] = try loop.timer { [unowned self] in send(.scenes(.settled(role))) }
-        }
-        lensTimers = try PerRole(timers)
+        )
+        threads.handle = { [unowned self] in handle($0) }
     }
 
-    private func timers(_ role: Role) throws(SystemError) -> LensTimers {
-        try LensTimers(
-            loop: loop,
-            crossed: { [unowned self] in send(.lens(role, .crossed)) },
-            retry: { [unowned self] in send(.lens(role, .retry)) },
-            look: { [unowned self] in lookAtLens(role) },
-            light: { [unowned self] in lookAtLight(role) }
-        )
-    }
+    // What the extensions use most.
+
+    var cameras: PerRole<PerPipeline<CaptureThread>>? { threads.capture }
+    var controls: PerRole<PerPipeline<ControlThread>>? { threads.controls }
+    var slots: PerRole<PerPipeline<FrameSlot>> { threads.slots }
+    var lensTimers: PerRole<LensTimers>? { timers?.lenses }
+    var frames: CompositeThread? { threads.composite }
 
     /// Restores the state of the last run. Call it before `start`.
     func restore(_ saved: SavedState) {
-        saved.restore(&state, swapping: configuration.state.memory == .all)
+        saved.restore(&state, swapping: configuration.memory == .all)
     }
 
     /// Goes back to the configuration. `done` is called at the end, with the refusals of the
@@ -164,112 +96,59 @@ final class Daemon {
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
-        try startCapture()
-        controls = try PerRole(controlThreads)
-        frames = try compositeThread()
+        try threads.startCapture()
+        try threads.startOthers()
+        try threads.startComposite(state.scene, configuration)
         offerCameras()
-        photos = try PhotoThread()
-        for event in configuration.changes(from: nil).events {
-            // What was remembered of it counts.
-            if case .pro(.setHud) = event { continue }
-            send(event)
-        }
-        let mailbox = loop.mailbox
-        let watch = try CameraWatch { cameras in
-            mailbox.onMain { self.camerasChanged(cameras) }
-        }
-        self.watch = watch
-        attached = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
-        devices = attached
-        assignCameras()
-        watchNodes()
-        mirror = loopbackMirror()
-        viewers = try watchViewers()
+        for event in configuration.changes(from: nil).events { send(event) }
+        let deadline = MonotonicClock.now + Timestamp(seconds: Self.lookDuration)
+        let attached = threads.cameras?.cameras(until: deadline) ?? []
+        send(.cameras(.found(attached, from: .kernel(isWhole: false))))
+        followNodes()
+        threads.startMirror(configuration, isPublished: state.isActive)
         send(.stream(.start))
     }
 
-    /// Looks for cameras that only PipeWire has while `auto` may take one or a source names one,
-    /// and only then: a connection to PipeWire takes some ten descriptors.
-    private func watchNodes() {
-        let isWanted = Role.allCases.contains { configuration.cameras[$0].source.mayBeNode }
-        guard isWanted != (nodeWatch != nil) else { return }
-        guard isWanted else {
-            nodeWatch?.end()
-            nodeWatch?.leave()
-            nodeWatch = nil
-            nodeWatches += 1
-            nodeCameras = []
-            nodeNames = nil
-            devices = attached
-            return
-        }
-        let (mailbox, number) = (loop.mailbox, nodeWatches)
-        do throws(SystemError) {
-            nodeWatch = try PipeWireCameraWatch { cameras, names in
-                mailbox.onMain {
-                    // Not those of a watch that was ended meanwhile.
-                    if number == self.nodeWatches {
-                        self.nodeCamerasChanged(cameras, names: names)
-                    }
-                }
-            }
-        } catch {
-            Log.capture.error("no cameras of PipeWire", metadata: ["reason": "\(error)"])
-        }
+    /// Follows the cameras that only PipeWire has while `auto` may take one or a source names one.
+    private func followNodes() {
+        let isWanted = Role.allCases.contains { configuration.cameras[$0].source.mayNeedPipeWire }
+        guard isWanted != followsNodes else { return }
+        followsNodes = isWanted
+        threads.pipeWire?.followCameras(isWanted)
     }
 
-    /// Closes the cameras and withdraws the node. Returns `false` if a thread still runs: a camera
-    /// that does not answer has not closed in time, or fonts are still being looked for.
+    /// Closes the cameras and withdraws the node. Returns `false` if a thread still runs.
     func end() -> Bool {
-        let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
-        for role in Role.allCases {
-            turnTorchOff(role)
-            for pipeline in CapturePipeline.allCases {
-                cameras?[role][pipeline].end()
-                controls?[role][pipeline].end()
-            }
-        }
-        watch?.end()
-        nodeWatch?.end()
-        mirror?.end()
-        viewers?.end()
-        photos?.end()
-        pages?.end()
-        let hasEnded = frames?.end() ?? true
-        var areClosed = true
-        for role in Role.allCases {
-            for pipeline in CapturePipeline.allCases {
-                let isClosed = cameras?[role][pipeline].wait(until: deadline) ?? true
-                areClosed =
-                    (controls?[role][pipeline].wait(until: deadline) ?? true) && isClosed
-                    && areClosed
-            }
-        }
-        if !areClosed { Log.capture.warning("a camera does not close") }
-        let hasMirrorEnded =
-            (viewers?.join(until: deadline) ?? true) && (mirror?.wait(until: deadline) ?? true)
-        let havePhotosEnded =
-            (pages?.join(until: deadline) ?? true) && (photos?.wait(until: deadline) ?? true)
-        guard havePhotosEnded else { return false }
-        let haveWatchesEnded =
-            (nodeWatch?.wait(until: deadline) ?? true) && (watch?.wait(until: deadline) ?? true)
-        return haveWatchesEnded && hasEnded && areClosed && hasMirrorEnded
+        for role in Role.allCases { turnTorchOff(role) }
+        return threads.end(by: MonotonicClock.now + Timestamp(seconds: Self.endDuration))
     }
 
-    /// Starts the thread that watches who is linked to the stream's node.
-    private func watchViewers() throws(SystemError) -> LoopWorker<ConsumerWatch> {
-        let worker = try LoopWorker<ConsumerWatch>(name: "viewers")
-        let mailbox = loop.mailbox
-        try worker.start { loop throws(SystemError) in
-            try ConsumerWatch(loop: loop) { consumers in
-                mailbox.onMain { self.show(consumers) }
-            }
-        }
-        return worker
+    /// Calls the observers soon: the state, or what is kept beside it, has changed.
+    func change() {
+        guard !hasChanged else { return }
+        hasChanged = true
+        loop.mailbox.onMain { [weak self] in self?.notify() }
     }
 
-    /// Takes over who is linked to the nodes, but for our own copy on a loopback device, whose
-    /// readers it tells.
+    /// Calls the observers now if something has changed.
+    func notify() {
+        guard hasChanged else { return }
+        hasChanged = false
+        for observer in observers { observer() }
+    }
+
+    /// Tells for a while that the app called `name` could not be linked.
+    private func tell(refused name: String) {
+        Log.publish.warning(
+            "app refused",
+            metadata: ["app": "\(name)", "reason": "another format"]
+        )
+        reported.refused = name
+        timers?.noteRefusal()
+        change()
+    }
+
+    /// Takes over who is linked to the nodes, except our own copy on a loopback device.
     private func show(_ consumers: [Consumer]) {
         let viewers = consumers.filter { $0.process != UInt32(getpid()) }.map { consumer in
             let role = Role.allCases.first { state.cameras[$0].node.id == consumer.node }
@@ -284,115 +163,7 @@ final class Daemon {
         send(.node(nil, .viewers(viewers)))
     }
 
-    /// Creates the mirror that the configuration asks for; `nil` if it asks for none.
-    private func loopbackMirror() -> LoopbackMirror? {
-        let output = configuration.output
-        mirrors += 1
-        mirrorProblem = ""
-        let (mailbox, number) = (loop.mailbox, mirrors)
-        let device: String
-        switch configuration.loopback.device {
-        case .none: return nil
-        case .auto: device = "auto"
-        case .path(let path): device = path
-        }
-        do throws(SystemError) {
-            let mirror = try LoopbackMirror(
-                to: device,
-                of: output.nodeName,
-                size: output.size,
-                rate: output.frameRate
-            ) { report in
-                report.log()
-                mailbox.onMain {
-                    // Reports of a mirror that was replaced are outdated.
-                    guard number == self.mirrors else { return }
-                    self.mirrorProblem = report.problem
-                    self.send(.loopback(report.state))
-                    for observer in self.observers { observer() }
-                }
-            }
-            mirror.follow(isPublished: state.isActive)
-            return mirror
-        } catch {
-            Log.publish.error("no loopback", metadata: ["reason": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Replaces the mirror by the one that the configuration asks for now.
-    private func replaceMirror() {
-        mirror?.end()
-        mirror?.leave()
-        mirror = loopbackMirror()
-        send(.loopback(LoopbackState()))
-    }
-
-    /// Starts the threads of the cameras.
-    func startCapture() throws(SystemError) {
-        cameras = try PerRole(captureThreads)
-    }
-
-    private func captureThreads(_ role: Role) throws(SystemError) -> PerPipeline<CaptureThread> {
-        PerPipeline(a: try captureThread(role, .a), b: try captureThread(role, .b))
-    }
-
-    private func captureThread(
-        _ role: Role,
-        _ pipeline: CapturePipeline
-    ) throws(SystemError) -> CaptureThread {
-        let mailbox = loop.mailbox
-        return try CaptureThread(
-            role: role,
-            pipeline: pipeline,
-            slot: slots[role][pipeline],
-            timed: timedThreads
-        ) { report, device in
-            mailbox.onMain { self.handle(role, pipeline, report, device) }
-        }
-    }
-
-    private func controlThreads(_ role: Role) throws(SystemError) -> PerPipeline<ControlThread> {
-        PerPipeline(a: try controlThread(role, .a), b: try controlThread(role, .b))
-    }
-
-    private func controlThread(
-        _ role: Role,
-        _ pipeline: CapturePipeline
-    ) throws(SystemError) -> ControlThread {
-        let mailbox = loop.mailbox
-        return try ControlThread(
-            role: role,
-            pipeline: pipeline,
-            records: RuntimeDirectory.path.map { "\($0)/held" }
-        ) { identity, controls in
-            mailbox.onMain {
-                self.send(.controls(role, .read(identity: identity, controls)))
-            }
-        }
-    }
-
-    private func compositeThread() throws(SystemError) -> CompositeThread {
-        let mailbox = loop.mailbox
-        compositeThreads += 1
-        let number = compositeThreads
-        return try CompositeThread(
-            scene: state.scene,
-            slots: slots,
-            bell: bell,
-            settings: PipeWireNode.Settings(configuration),
-            timed: timedThreads
-        ) { role, event in
-            mailbox.onMain {
-                // Events of an earlier node, such as a new consumer, would keep cameras open
-                // for no one.
-                if number == self.compositeThreads { self.handle(role, event) }
-            }
-        }
-    }
-
-    /// Publishes a node of its own for each camera that is configured to have one, with its
-    /// properties.
+    /// Publishes a node with its properties for each camera that is configured to have one.
     private func offerCameras() {
         func settings(_ role: Role) -> PipeWireNode.Settings? {
             configuration.cameras[role].isOffered ? PipeWireNode.Settings(configuration, role) : nil
@@ -403,16 +174,26 @@ final class Daemon {
 
     // MARK: Events and effects
 
-    /// Applies `event` to the state, and carries out what follows from it.
+    /// Applies `event`, and carries out what follows: at once, unless another event is under way.
     func send(_ event: Event) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        while !events.isEmpty { handle(events.removeFirst()) }
+        isHandling = false
+    }
+
+    private func handle(_ event: Event) {
         let before = state
-        let effects = reduce(&state, event, at: MonotonicClock.now)
+        var next = state
+        let effects = reduce(&next, event, at: MonotonicClock.now)
+        // Announcements of what is to come follow the properties of before.
+        if effects.contains(where: \.isAhead) { notify() }
+        state = next
         for update in state.updates(after: event, from: before) { carryOut(update) }
-        // Announcements of what has happened follow the properties that show it; all other effects
-        // come before.
+        // Announcements follow the properties that show what happened; all else comes before.
         for effect in effects where !effect.isDone { carryOut(effect) }
-        // A camera that was unplugged while in use loses its role now.
-        if before.isInUse && !state.isInUse { assignCameras() }
+        logCameras(since: before)
         if state.suspensions != before.suspensions {
             let names = state.suspensions.map { "\($0)" }.sorted().joined(separator: ", ")
             Log.control.notice("suspensions", metadata: ["because": "\(names)"])
@@ -420,13 +201,14 @@ final class Daemon {
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
-        for observer in observers { observer() }
+        change()
         for effect in effects where effect.isDone { carryOut(effect) }
     }
 
     private func carryOut(_ update: Update) {
         switch update {
-        case .lookForCameras: watch?.look()
+        case .use(let role, let use): self.use(role, use)
+        case .lookForCameras: threads.cameras?.look()
         case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
         case .showScene: frames?.show(state.scene)
         case .freeze(let role, let change):
@@ -439,14 +221,13 @@ final class Daemon {
                 }
             }
         case .moveTap(let role, let pipeline):
-            slots[role][pipeline].tap(nil)
-            slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
+            threads.moveTap(role, from: pipeline, to: state.cameras[role].lens.pipeline)
         case .useControls(let role): useControls(role)
         case .useIncomingControls(let role): useIncomingControls(role)
         case .watchLight(let role, let isOn): lensTimers?[role].watchLight(isOn)
         case .turnTorchesOff: turnTorchesOff()
-        case .mirror(let isPublished): mirror?.follow(isPublished: isPublished)
-        case .watchViewers(let nodes): viewers?.post { $0.watch(nodes) }
+        case .mirror(let isPublished): threads.mirror?.follow(isPublished: isPublished)
+        case .watchViewers(let nodes): threads.pipeWire?.watch(nodes)
         case .showControls(let role):
             if let role, !configuration.cameras[role].isOffered { return }
             frames?.show(nodeProperties(of: role), of: role)
@@ -455,9 +236,7 @@ final class Daemon {
 
     /// Returns the values that a role's node shows; `nil`: those that the stream's does.
     private func nodeProperties(of role: Role?) -> [NodeProperty] {
-        state.publishedControls(of: role ?? state.scene.main).map {
-            NodeProperty(NodeProperty.Name($0.name), $0.value, in: $0.range)
-        }
+        state.publishedControls(of: role ?? state.scene.main)
     }
 
     private func carryOut(_ effect: Effect) {
@@ -469,13 +248,9 @@ final class Daemon {
                 mailbox.onMain { self.send(.node(nil, .withdrawn)) }
             }
             if let frames { frames.withdrawNode(done: done) } else { done() }
-        case .openCamera(let role):
-            let lens = state.cameras[role].lens
-            guard let source = source(role, lens.device) else { return }
-            cameras?[role][lens.pipeline].open(
-                source,
-                state.captureRequest(for: role, configuration)
-            )
+        case .openCamera(let role): openCamera(role)
+        case .retryCamera(let role): cameras?[role][state.cameras[role].lens.pipeline].retry()
+        case .lookForFile(let path): lookForFile(path)
         case .adaptCamera(let role):
             cameras?[role][state.cameras[role].lens.pipeline].adapt(
                 to: state.captureRequest(for: role, configuration)
@@ -486,42 +261,44 @@ final class Daemon {
         case .openLens(let role):
             openLens(role)
         case .closeLens(let role): closeLens(role)
-        case .startCrossing(let role, let seconds): lensTimers?[role].crossed.arm(after: seconds)
-        case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
-        case .startGrace: grace?.arm(after: Self.graceDuration)
-        case .endGrace: grace?.disarm()
-        case .startCameraGrace(let role): cameraGraces[role]?.arm(after: Self.graceDuration)
-        case .endCameraGrace(let role): cameraGraces[role]?.disarm()
-        case .endPreview(let number): onPreviewEnd(number)
-        case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
-        case .askLogin, .startLoginMemory, .endLoginMemory: onSession(effect)
-        case .storePrivacy(let isOn, let number): onPrivacy(isOn, number)
+        case .startCrossing, .startLensRetry, .startGrace, .endGrace, .startCameraGrace,
+            .endCameraGrace, .startSettling:
+            timers?.carryOut(effect)
+        case .endPreview, .prepareRecording, .beginRecording, .endRecording, .askLogin,
+            .startLoginMemory, .endLoginMemory, .storePrivacy, .announce:
+            for perform in performers { perform(effect) }
         case .setControls(let role, let commands, let scene):
             for command in commands { perform(command, role, of: scene) }
-        case .startSettling(let role, let seconds): settlings[role]?.arm(after: seconds)
-        case .announce(let announcement): onAnnouncement(announcement)
         }
     }
 
-    /// Passes every frame of `picture` to `tap` from now on, or to none for `purpose` if `tap` is
-    /// `nil`.
-    func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?, for purpose: Purpose) {
-        taps[picture, default: [:]][purpose] = tap
-        let all = self.tap(of: picture)
-        guard let role = picture.role else {
-            frames?.record(all)
-            return
-        }
-        slots[role][state.cameras[role].lens.pipeline].tap(all)
-    }
-
-    /// Returns the consumer of `picture`: `nil`, one, or one that passes frames on to both.
-    private func tap(of picture: RecordedPicture) -> (any FrameTap)? {
-        let found = Purpose.allCases.compactMap { taps[picture]?[$0] }
-        return found.count < 2 ? found.first : FrameTaps(found)
+    /// Passes frames of `picture` to `tap` from now on, or to none for `purpose` if it is `nil`.
+    func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?, for purpose: Threads.Purpose) {
+        threads.record(picture, tap, for: purpose) { state.cameras[$0].lens.pipeline }
     }
 
     // MARK: Reports of the threads
+
+    private func handle(_ report: Threads.Report) {
+        switch report {
+        case .capture(let role, let pipeline, let report, let device):
+            handle(role, pipeline, report, device)
+        case .controls(let role, let controls, let identity):
+            send(.controls(role, .read(identity: identity, controls)))
+        case .composite(let role, let event): handle(role, event)
+        case .cameras(let found):
+            send(.cameras(.found(found, from: .kernel(isWhole: true))))
+        case .pipeWire(.cameras(let found, let names)):
+            // Not those on their way when they ceased to be followed.
+            guard followsNodes else { return }
+            send(.cameras(.found(found, from: .pipeWire(names: names))))
+        case .pipeWire(.consumers(let consumers)): show(consumers)
+        case .pipeWire(.refused(let name)): tell(refused: name)
+        case .mirror(let report):
+            reported.mirror = report.problem
+            send(.loopback(report.state))
+        }
+    }
 
     private func handle(
         _ role: Role,
@@ -538,11 +315,8 @@ final class Daemon {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
         }
         switch report {
-        case .opening:
-            trials.open(device, at: MonotonicClock.now)
-            send(.camera(role, .opening))
+        case .opening: send(.camera(role, .opening))
         case .streaming(let mode, let unreduced):
-            trials.deliver(device)
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
             send(.camera(role, .streaming(mode, insteadOf: unreduced)))
         case .adapted(let isFull): send(.camera(role, .adapted(isFull: isFull)))
@@ -550,11 +324,8 @@ final class Daemon {
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
-            // A camera that delivered may only hesitate.
-            let isPause = state.cameras[role].mode != nil
-            send(.camera(role, .interrupted(why, reason: reason, holder: holder)))
-            countFailure(of: role, device, why, isPause: isPause)
-            if why == .unplugged || why == .notFound { watch?.look() }
+            send(.camera(role, .interrupted(why, reason: reason, holder: holder, device: device)))
+            if why == .unplugged || why == .notFound { threads.cameras?.look() }
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
             send(.camera(role, .closed))
@@ -570,12 +341,11 @@ final class Daemon {
         switch report {
         case .opening, .adapted: break
         case .streaming(let mode, let unreduced):
-            lensTroubles.remove(device)
             send(.lens(role, .streaming(mode, insteadOf: unreduced)))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
         case .interrupted(let why, let reason, _):
             // It is retried repeatedly; one message is enough.
-            if lensTroubles.insert(device).inserted {
+            if !state.cameras[role].lens.troubled.contains(device) {
                 Log.capture.warning(
                     "lens interrupted",
                     metadata: ["camera": "\(role.rawValue)", "reason": "\(reason)"]
@@ -590,6 +360,14 @@ final class Daemon {
         switch event {
         case .node(let event): handle(role, event)
         case .withdrawn: if let role { send(.node(role, .withdrawn)) }
+        case .unreadable(let text):
+            // Where no font has these, none has any.
+            let isPlain = reported.unreadable.utf8.allSatisfy { $0 < 0x80 }
+            guard text != reported.unreadable, !isPlain || reported.unreadable.isEmpty else {
+                return
+            }
+            reported.unreadable = text
+            change()
         }
     }
 
@@ -611,7 +389,7 @@ final class Daemon {
 
     /// Sets a control to the value that an application wrote.
     private func set(_ name: NodeProperty.Name, _ value: Double, of role: Role) {
-        guard let command = ControlCommand(setting: PublishedControl.Name(name), to: value) else {
+        guard let command = ControlCommand(setting: name, to: value) else {
             Log.control.warning("not set", metadata: ["reason": "\(name) is \(value)"])
             return
         }
@@ -622,51 +400,13 @@ final class Daemon {
         }
     }
 
-    // MARK: Photographs
-
-    /// Takes photographs.
-    ///
-    /// - Context: `taken` and `done` are called on other threads.
-    func takePhotos(
-        _ stills: [PhotoThread.StillRequest],
-        to destination: PhotoWriter.Destination,
-        taken: @escaping @Sendable () -> Void,
-        done: @escaping @Sendable (Result<[PhotoThread.Photo], PhotoThread.Failure>) -> Void
-    ) {
-        photos?.take(stills, to: destination, taken: taken, done: done)
-    }
-
-    // MARK: Pages
-
-    /// Looks for a page in the picture of `role`, and calls `done` with the likeliest, if any.
-    /// Returns `false`, and does nothing, while it looks already or if the system has no thread
-    /// left.
-    func findPage(_ role: Role, done: @escaping @MainActor (FoundPage?) -> Void) -> Bool {
-        guard !isFindingPage else { return false }
-        if pages == nil {
-            let worker = try? LoopWorker<Void>(name: "page")
-            guard let worker, (try? worker.start { _ in }) != nil else { return false }
-            pages = worker
-        }
-        isFindingPage = true
-        let (mailbox, slot) = (loop.mailbox, shownSlot(of: role))
-        pages?.post { _ in
-            let page = slot.still().flatMap { PageFinder.find(in: $0) }
-            mailbox.onMain {
-                self.isFindingPage = false
-                done(page)
-            }
-        }
-        return true
-    }
+    // MARK: For the service
 
     /// Returns the slot of the device of `role` that is shown.
     func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.pipeline] }
 
     /// The stream as the source of a photograph.
     var streamSource: PhotoThread.StillRequest.Source { .stream(state.scene, slots) }
-
-    // MARK: For the service
 
     /// Returns the frame counts of a camera, those of both its pipelines added up.
     func counts(of role: Role) -> FrameSlot.Counts {
@@ -684,46 +424,29 @@ final class Daemon {
     /// The counts of the composite thread so far.
     var frameCounts: CompositeThread.Counts { frames?.statistics ?? CompositeThread.Counts() }
 
-    /// Calls `answer` on the main thread once the composite thread has completed a round of its
-    /// loop.
-    func pingFrames(_ answer: @escaping @MainActor @Sendable () -> Void) {
-        let mailbox = loop.mailbox
-        frames?.ping { mailbox.onMain { answer() } }
-    }
-
     /// Takes over what differs in `new`. A stream of another form is published as a new node.
     func reconfigure(_ new: Configuration) {
         let changes = new.changes(from: configuration)
         guard new != configuration else { return }
-        // Whoever asks for "auto" wants its choice, not what a device left over.
-        let isFreed = Role.allCases.contains {
-            new.cameras[$0].source == .auto && configuration.cameras[$0].source != .auto
-        }
         for role in changes.formerTorches { turnTorchOff(role) }
         configuration = new
-        trials = DeviceTrials()
         if changes.replacesStream { replaceCompositeThread() }
-        if changes.replacesMirror { replaceMirror() }
-        if changes.offersCameras { offerCameras() }
-        send(.configured(new.settings))
-        for event in changes.events { send(event) }
-        for role in changes.newSources {
-            send(.camera(role, .assigned(name: nil)))
-            sources[role] = nil
-            send(.camera(role, .setSource(new.cameras[role].source)))
+        if changes.replacesMirror {
+            reported.mirror = ""
+            threads.startMirror(new, isPublished: state.isActive)
+            send(.loopback(LoopbackState()))
         }
-        watchNodes()
-        assignCameras(anew: isFreed)
+        if changes.offersCameras { offerCameras() }
+        for event in changes.events { send(event) }
+        followNodes()
+        send(.cameras(.configured(new.cameras, ignored: new.ignoredCameras)))
     }
 
     /// Replaces the composite thread and its node: the mode of a node never changes.
     private func replaceCompositeThread() {
-        frames?.end()
-        frames = nil
         do throws(SystemError) {
-            frames = try compositeThread()
+            try threads.startComposite(state.scene, configuration)
             offerCameras()
-            if let tap = tap(of: .stream) { frames?.record(tap) }
             send(.stream(.setOutput(configuration.output.size)))
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])
@@ -750,59 +473,15 @@ extension State {
             style: configuration.scene.style,
             cameras: PerRole(camera)
         )
-        takesLivePhotos = configuration.capture.takesLivePhotos
-        pro.hud = configuration.scene.hud
+        search = CameraSearch(configuration.cameras, ignored: configuration.ignoredCameras)
         _ = reduce(&self, .configured(configuration.settings), at: .zero)
-    }
-}
-
-extension Configuration {
-    /// The values of all that commands change.
-    fileprivate var settings: ConfiguredSettings {
-        func mounting(_ role: Role) -> Mounting {
-            Mounting(mirror: cameras[role].mirror, rotation: cameras[role].rotation)
-        }
-        var settings = ConfiguredSettings(
-            style: scene.style,
-            mountings: PerRole(mounting)
-        )
-        settings.hud = scene.hud
-        settings.takesLivePhotos = capture.takesLivePhotos
-        for role in Role.allCases {
-            settings.inks[role] = cameras[role].isInk
-            settings.perspectives[role] = cameras[role].perspective
-        }
-        return settings
-    }
-}
-
-extension NodeProperty.Name {
-    fileprivate init(_ name: PublishedControl.Name) {
-        self =
-            switch name {
-            case .exposure: .exposure
-            case .gain: .gain
-            case .whiteBalance: .whiteBalance
-            case .focus: .focus
-            }
-    }
-}
-
-extension PublishedControl.Name {
-    fileprivate init(_ name: NodeProperty.Name) {
-        self =
-            switch name {
-            case .exposure: .exposure
-            case .gain: .gain
-            case .whiteBalance: .whiteBalance
-            case .focus: .focus
-            }
     }
 }
 
 extension Effect {
     /// `true` if the effect announces a completed change rather than one to come.
     fileprivate var isDone: Bool { self == .announce(.didStart) || self == .announce(.didStop) }
+    fileprivate var isAhead: Bool { if case .announce = self { !isDone } else { false } }
 }
 
 extension PipeWireNode.Settings {

@@ -15,8 +15,7 @@ final class LensTimers {
     private var first: UInt64 = 0
     private var brightness: Double?
 
-    /// The interval between checks of a lens, and the least and the longest time that its exposure
-    /// gets to settle, in seconds.
+    /// The seconds between checks of a lens, and the least and most for its exposure to settle.
     private static let (interval, least, most) = (0.1, 0.3, 2.0)
     /// The interval between measurements of the brightness, in seconds.
     private static let lightInterval = 0.5
@@ -25,7 +24,6 @@ final class LensTimers {
     /// The relative difference between two checks up to which the brightness counts as settled.
     private static let tolerance = 0.03
 
-    /// Creates timers that call these closures.
     init(
         loop: EventLoop,
         crossed: @escaping @MainActor () -> Void,
@@ -56,11 +54,9 @@ final class LensTimers {
         if isOn { light.arm(after: Self.lightInterval) } else { light.disarm() }
     }
 
-    /// Ends the checks of the lens.
     func endLooking() { look.disarm() }
 
-    /// Returns `true` if the brightness of the pictures in `slot` is steady, and schedules the next
-    /// check.
+    /// Returns `true` if the brightness in `slot` is steady, and schedules the next check.
     func isSteady(_ slot: FrameSlot, at time: Timestamp = MonotonicClock.now) -> Bool {
         look.arm(after: Self.interval)
         let count = slot.counts.captured

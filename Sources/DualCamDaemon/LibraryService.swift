@@ -16,20 +16,13 @@ final class LibraryService {
     /// Created at the first call, so that nothing is read before.
     private var library: LibraryThread?
     private var folders: LibraryThread.Folders
-    private typealias ListCall = Call<(UInt32, UInt32), NoOptions, ([[String: Value]], UInt32)>
-    private typealias ThumbnailCall = Call<(String, UInt32), NoOptions, SharedDescriptor>
-    /// The calls that wait for the library, by number. They stay on the main thread; only their
-    /// numbers are passed to others.
-    private var lists: [Int: ListCall] = [:]
-    private var thumbnails: [Int: ThumbnailCall] = [:]
-    private var callCount = 0
+    /// The lists to ask for. The library makes one after the other.
+    private let requests = CallerTurns(limit: 2)
     /// The files that are being recorded.
     private var writing: Set<String> = []
 
     /// The largest number of items per reply: one that takes a few milliseconds to build.
     private static let longestPage = 1000
-    /// The largest number of calls that may wait for a disk that does not answer.
-    private static let mostCalls = 256
 
     /// Exports the interface on `server`, for the directories that the configuration of `daemon`
     /// names. Files that `recording` writes are left out.
@@ -70,9 +63,8 @@ final class LibraryService {
         library?.use(new)
     }
 
-    /// Ends the thread, whose disk may not answer. Returns `true` if it has ended within
-    /// `duration` seconds.
-    func end(within duration: Double = 0.3) -> Bool {
+    /// Ends the thread; `true` if that took at most `duration` seconds: its disk may not answer.
+    func end(within duration: Double = 0.1) -> Bool {
         library?.end()
         let deadline = MonotonicClock.now + Timestamp(seconds: duration)
         return library?.wait(until: deadline) ?? true
@@ -80,10 +72,6 @@ final class LibraryService {
 
     /// Returns the library, which the first call starts.
     private func ready() throws(DBusError) -> LibraryThread {
-        let waiting = lists.count + thumbnails.count
-        guard waiting < Self.mostCalls else {
-            throw .busy("\(waiting) calls wait for the disk already.")
-        }
         do throws(SystemError) { return if let library { library } else { try start() } } catch {
             throw .failed("\(error)")
         }
@@ -93,34 +81,36 @@ final class LibraryService {
         let mailbox = mailbox
         let new = try LibraryThread(
             folders,
-            helpers: (HelperKind.thumbnails.arguments, HelperKind.idleThumbnails.arguments),
-            program: "dualcam-\(DualCam.version)"
+            helper: HelperKind.thumbnails.arguments
         ) {
-            mailbox.onMain {
-                self.server.emit(\LibraryInterface.changed, at: DualCam.path)
-            }
+            mailbox.onMain { self.server.emit(\LibraryInterface.changed, at: DualCam.path) }
         }
         new.leaveOut(writing)
         library = new
         return new
     }
 
-    private func list(_ call: ListCall, _ library: LibraryThread) {
-        callCount += 1
-        let (number, mailbox) = (callCount, mailbox)
-        lists[number] = call
-        let (offset, count) = call.arguments
-        library.list(from: Int(offset), count: min(Int(count), Self.longestPage)) { items, total in
-            let values = items.map(\.description)
-            mailbox.onMain {
-                let call = self.lists.removeValue(forKey: number)
-                call?.reply((values, UInt32(clamping: total)))
+    private func list(
+        _ call: Call<(UInt32, UInt32), NoOptions, ([[String: Value]], UInt32)>,
+        _ library: LibraryThread
+    ) {
+        let (offset, count) = (Int(call.arguments.0), min(Int(call.arguments.1), Self.longestPage))
+        let mailbox = mailbox
+        let reply = { @MainActor @Sendable (items: [[String: Value]], total: Int) in
+            call.reply((items, UInt32(clamping: total)))
+            self.requests.finish()
+        }
+        let work = {
+            library.list(from: offset, count: count) { items, total in
+                let values = items.map(\.description)
+                mailbox.onMain { reply(values, total) }
             }
         }
+        requests.add(work, of: call.sender)
     }
 
     private func thumbnail(
-        _ call: ThumbnailCall,
+        _ call: Call<(String, UInt32), NoOptions, SharedDescriptor>,
         _ library: LibraryThread
     ) throws(DBusError) {
         let (path, pixels) = call.arguments
@@ -128,21 +118,18 @@ final class LibraryService {
             let most = ThumbnailSize.allCases.map(\.rawValue).max() ?? 0
             throw .invalidArguments("The size must be between 1 and \(most), not \(pixels).")
         }
-        callCount += 1
-        let (number, mailbox) = (callCount, mailbox)
-        thumbnails[number] = call
-        library.thumbnail(of: path, size) { result in
+        let mailbox = mailbox
+        let reply = { @MainActor @Sendable (result: Result<SharedDescriptor, ThumbnailError>) in
+            call.answer(result.mapError(\.dbusError))
+        }
+        library.thumbnail(of: path, size, for: call.sender) { result in
             let result = result.map { SharedDescriptor(owning: $0) }
-            mailbox.onMain {
-                let call = self.thumbnails.removeValue(forKey: number)
-                call?.answer(result.mapError(\.dbusError))
-            }
+            mailbox.onMain { reply(result) }
         }
     }
 }
 
 extension ThumbnailError {
-    /// The error as the caller gets it.
     fileprivate var dbusError: DBusError {
         switch code {
         case .notFound: DBusError("org.freedesktop.DBus.Error.FileNotFound", description)

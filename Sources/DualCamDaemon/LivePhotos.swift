@@ -3,7 +3,6 @@ import Frames
 import Logging
 import Media
 import Platform
-import Recording
 
 /// Keeps the last seconds of the pictures that may be photographed, while live photos are on and
 /// cameras are open, and makes movies of them.
@@ -25,16 +24,24 @@ final class LivePhotos {
     /// The number of threads, including those that are ending and those that write movies.
     private var threads = 0
     private var isEnding = false
+    /// `true` until `retry` fires, after something failed to start.
+    private var isPausing = false
+    private var retry: EventLoop.Timer?
 
-    /// Creates live photos that follow the state of `daemon`.
-    init(_ daemon: Daemon, loop: EventLoop) {
+    /// The time between two tries to start a thread, in seconds.
+    private static let pause = 5.0
+
+    init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
-        daemon.observers.append { [unowned self] in follow() }
+        retry = try loop.timer { [unowned self] in
+            isPausing = false
+            follow()
+        }
+        daemon.observers.append { [weak self] in self?.follow() }
     }
 
-    /// Returns the movie for a photograph of `picture` about to be taken, or `nil` if nothing of it
-    /// is kept.
+    /// Returns the movie for a photograph of `picture`; `nil` if nothing of it is kept.
     func clip(of picture: RecordedPicture) -> LivePhotoClip? {
         guard let buffer = preRolls[picture]?.buffer else { return nil }
         let turns = picture.role.map { daemon.state.cameras[$0].uprightTurns } ?? 0
@@ -85,7 +92,7 @@ final class LivePhotos {
         let state = daemon.state
         for picture in RecordedPicture.allCases {
             let isKept = keeps(picture, state)
-            if isKept, preRolls[picture] == nil { keep(picture) }
+            if isKept, preRolls[picture] == nil, !isPausing { keep(picture) }
             if !isKept, let preRoll = preRolls.removeValue(forKey: picture) {
                 forget(picture, preRoll)
             }
@@ -107,6 +114,13 @@ final class LivePhotos {
         return state.cameras[role].mode != nil || preRolls[picture] != nil && state.isOpen(role)
     }
 
+    /// Notes what failed to start, and tries again after a while.
+    private func fail(_ what: String, _ reason: String) {
+        isPausing = true
+        retry?.arm(after: Self.pause)
+        Log.record.warning("\(what)", metadata: ["reason": "\(reason)"])
+    }
+
     private func keep(_ picture: RecordedPicture) {
         let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.knownRate }
         let buffer = PreRollBuffer()
@@ -124,7 +138,7 @@ final class LivePhotos {
             preRolls[picture] = PreRoll(buffer: buffer, recorder: recorder)
             daemon.record(picture, recorder, for: .livePhotos)
         } catch {
-            Log.record.warning("no live photos", metadata: ["reason": "\(error)"])
+            fail("no live photos", "\(error)")
         }
     }
 
@@ -136,7 +150,7 @@ final class LivePhotos {
 
     private func handle(_ report: Recorder.Report) {
         switch report {
-        case .failed(let error, _):
+        case .failed(let error):
             Log.record.warning("no live photos", metadata: ["reason": "\(error)"])
         case .ended: threads -= 1
         default: break
@@ -152,10 +166,10 @@ final class LivePhotos {
             self.microphone = nil
             sound = nil
         }
-        guard isWanted, microphone == nil else { return }
+        guard isWanted, microphone == nil, !isPausing else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            let microphone = try Microphone(timed: daemon.timedThreads) { [weak self] report in
+            let microphone = try Microphone(timed: daemon.threads.timed) { [weak self] report in
                 mailbox.onMain { self?.handle(report) }
             }
             // All its sound is encoded.
@@ -163,7 +177,7 @@ final class LivePhotos {
             threads += 1
             self.microphone = microphone
         } catch {
-            Log.record.warning("no sound", metadata: ["reason": "\(error)"])
+            fail("no sound", "\(error)")
         }
     }
 

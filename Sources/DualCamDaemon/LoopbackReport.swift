@@ -4,7 +4,6 @@ import Logging
 import Platform
 
 extension LoopbackMirror.Report {
-    /// The state of the copy that is reported.
     var state: LoopbackState {
         switch self {
         case .resting, .unavailable: LoopbackState()
@@ -31,7 +30,6 @@ extension LoopbackMirror.Report {
         return "The stream is not on a loopback device: \(reason)"
     }
 
-    /// Logs what is reported.
     func log() {
         switch self {
         case .resting: break

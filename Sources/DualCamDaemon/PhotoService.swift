@@ -8,7 +8,6 @@ import Logging
 import Media
 import Photos
 import Platform
-import Recording
 
 /// Photographs on the session bus: opens cameras for a call and replies once the files are written.
 @MainActor
@@ -20,19 +19,13 @@ final class PhotoService {
         let program: String
         /// Gives the call its answer.
         let answer: (Result<[[String: Value]], DBusError>) -> Void
-        /// The subjects of the photographs. A camera that does not deliver is removed if the call
-        /// named none.
+        let wish: Wish
+        /// The subjects. A camera that does not deliver is removed if the call named none.
         private(set) var subjects: [RecordedPicture]
-        let destination: PhotoWriter.Destination
         private(set) var roles: Set<Role>
-        /// `true` if the call takes any camera that delivers.
-        let takesWhatDelivers: Bool
-        /// `true` if the cameras are to use their largest mode.
-        let isFull: Bool
         /// `true` if each photograph gets a movie.
         let isLive: Bool
         var isTaken = false
-        /// The movies, by subject.
         var clips: [String: LivePhotoClip] = [:]
         /// The reply, still incomplete.
         var photos: [[String: Value]] = []
@@ -43,35 +36,29 @@ final class PhotoService {
         init(
             by program: String,
             _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void,
+            _ wish: Wish,
             _ subjects: [RecordedPicture],
-            to destination: PhotoWriter.Destination,
             of roles: Set<Role>,
-            takesWhatDelivers: Bool,
-            isFull: Bool,
             isLive: Bool
         ) {
             self.program = program
             self.answer = answer
+            self.wish = wish
             self.subjects = subjects
-            self.destination = destination
             self.roles = roles
-            self.takesWhatDelivers = takesWhatDelivers
-            self.isFull = isFull
             self.isLive = isLive
         }
 
         /// The roles whose cameras are to use their largest mode.
         var fullRoles: Set<Role> {
-            isFull && !roles.isEmpty ? Set(subjects.compactMap(\.role)) : []
+            wish.isFull && !roles.isEmpty ? Set(subjects.compactMap(\.role)) : []
         }
 
-        /// Lets go of the cameras.
         func release() { roles = [] }
 
-        /// Removes `role` from the subjects if the call named none and another camera is left.
-        /// Returns `true` if it was removed.
+        /// Removes `role`, and returns `true`, if the call named none and another camera is left.
         func leaves(_ role: Role) -> Bool {
-            guard takesWhatDelivers, subjects.count > 1 else { return false }
+            guard wish.words == nil, subjects.count > 1 else { return false }
             subjects.removeAll { $0.role == role }
             roles.remove(role)
             return true
@@ -112,6 +99,8 @@ final class PhotoService {
     private let loop: EventLoop
     private let live: LivePhotos
     private var requests: [Request] = []
+    /// The cameras that are to be open for something else, for a moment.
+    var others: Set<Role> = [] { didSet { if others != oldValue { hold() } } }
     private var isProceeding = false
     private var isEnding = false
 
@@ -129,8 +118,7 @@ final class PhotoService {
     /// The longest time from a photograph's file to that of its movie, in seconds.
     private static let movieTimeout = PreRollBuffer.span.seconds + 1.5
 
-    /// Creates the service for the cameras of `daemon` and the movies of `live`. Signals go out on
-    /// `server`.
+    /// Creates the service for `daemon`'s cameras and `live`'s movies. Signals go out on `server`.
     init(_ daemon: Daemon, _ live: LivePhotos, on server: ObjectServer, loop: EventLoop) {
         self.daemon = daemon
         self.live = live
@@ -172,6 +160,9 @@ final class PhotoService {
     /// Takes one photograph into a file of the caller's.
     func take(_ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>) {
         let (file, word) = call.arguments
+        guard PhotoWriter.isWritable(file.number) else {
+            return call.fail(.invalidArguments("The photo's file is not open for writing."))
+        }
         program(call.sender) { [unowned self] program in
             begin(
                 by: program,
@@ -240,11 +231,9 @@ final class PhotoService {
         let request = Request(
             by: program,
             answer,
+            wish,
             subjects,
-            to: wish.destination,
             of: Set(roles),
-            takesWhatDelivers: wish.words == nil,
-            isFull: wish.isFull,
             isLive: wish.wantsMovie ?? (state.takesLivePhotos && !isOne && !wish.isFull)
         )
         if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
@@ -311,11 +300,10 @@ final class PhotoService {
         return subjects
     }
 
-    /// Asks for the cameras that the calls need, and no others, and for the pre-rolls of their
-    /// movies.
+    /// Asks for the cameras that the calls need, no others, and for the pre-rolls of their movies.
     private func hold() {
         live.wanted = Set(requests.filter(\.isLive).flatMap(\.subjects))
-        let roles = Set(requests.flatMap(\.roles))
+        let roles = others.union(requests.flatMap(\.roles))
         let full = Set(requests.flatMap(\.fullRoles))
         let state = daemon.state
         if roles != state.photographed || full != state.photographedFull {
@@ -373,7 +361,12 @@ final class PhotoService {
         let mailbox = loop.mailbox
         // No camera waits for a disk, or for the reader of a pipe.
         let taken: @Sendable () -> Void = { mailbox.onMain { self.taken(request) } }
-        daemon.takePhotos(stills, to: request.destination, taken: taken) { result in
+        daemon.threads.takePhotos(
+            stills,
+            to: request.wish.destination,
+            for: request.program,
+            taken: taken
+        ) { result in
             mailbox.onMain {
                 switch result {
                 case .success(let photos): self.finish(request, photos)
@@ -528,7 +521,6 @@ final class PhotoService {
 }
 
 extension PhotoThread.Failure {
-    /// The failure as the caller gets it.
     fileprivate var dbusError: DBusError {
         switch self {
         case .cameraLost(let name): .cameraLost("The \(name) camera sent no complete picture.")
@@ -538,7 +530,7 @@ extension PhotoThread.Failure {
         case .file(let error):
             switch error.errno {
             case ENOSPC, EDQUOT: .noSpace("\(error)")
-            case EBUSY: .busy("Too many photos are being written already.")
+            case EBUSY: .busy("Too many photos of this program are being written already.")
             case EACCES, EPERM, EROFS: .denied("\(error)")
             default: .failed("\(error)")
             }

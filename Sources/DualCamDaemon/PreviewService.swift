@@ -28,7 +28,7 @@ final class PreviewService {
     }
 
     /// Returns the source of a device.
-    typealias Sources = (CameraDevice) throws(CaptureError) -> (any CameraSource)?
+    typealias Sources = (CameraDevice) throws(CaptureError) -> any CameraSource
 
     private let daemon: Daemon
     private let mailbox: EventLoop.Mailbox
@@ -47,13 +47,15 @@ final class PreviewService {
         _ daemon: Daemon,
         loop: EventLoop,
         source: @escaping Sources = { device throws(CaptureError) in
-            try cameraSource(.auto, role: .back, device: device)
+            try cameraSource(SourceUse(device))
         }
     ) {
         self.daemon = daemon
         self.source = source
         mailbox = loop.mailbox
-        daemon.onPreviewEnd = { [unowned self] in end($0) }
+        daemon.performers.append { [unowned self] effect in
+            if case .endPreview(let number) = effect { end(number) }
+        }
     }
 
     /// Opens a preview of the device that the call names. The reply comes with the first picture.
@@ -71,9 +73,12 @@ final class PreviewService {
     private func open(_ call: OpenCall, for program: String) throws(DBusError) {
         let device: CameraDevice
         do throws(DeviceNameError) {
-            device = try shownDevice(called: call.arguments, among: daemon.devices)
+            device = try shownDevice(called: call.arguments, among: daemon.state.search.devices)
         } catch {
             throw DBusError(error)
+        }
+        guard !daemon.configuration.ignores(device) else {
+            throw .denied("\(device.name) is in [cameras] ignore, so DualCam does not open it.")
         }
         let identity = device.identity
         if let refusal = daemon.state.refusal(ofPreviewOf: identity, for: program) {
@@ -98,12 +103,9 @@ final class PreviewService {
     ) throws(DBusError) -> Running {
         let mailbox = mailbox
         do {
-            guard let source = try self.source(device) else {
-                throw DBusError.noCamera("There is no \(device.name).")
-            }
             var end: SharedDescriptor?
             let thread = try PreviewThread(
-                source,
+                source(device),
                 takeReader: { end = SharedDescriptor($0) },
                 report: { report in
                     mailbox.post { MainActor.assumeIsolated { self.take(report, of: number) } }
@@ -111,8 +113,6 @@ final class PreviewService {
             )
             guard let end else { preconditionFailure("a preview without a socket") }
             return Running(device.name, thread, (call, end))
-        } catch let error as DBusError {
-            throw error
         } catch {
             throw .failed("\(error)")
         }

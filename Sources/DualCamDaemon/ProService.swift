@@ -7,11 +7,11 @@ import Engine
 @MainActor
 final class ProService {
     private let daemon: Daemon
+    private let look: CameraLook
     private let server: ObjectServer
 
-    /// Exports the interfaces on `server`.
-    init(_ daemon: Daemon, on server: ObjectServer) {
-        self.daemon = daemon
+    init(_ daemon: Daemon, _ look: CameraLook, on server: ObjectServer) {
+        (self.daemon, self.look) = (daemon, look)
         self.server = server
         server.export(ProInterface.self, at: DualCam.path) { [unowned self] in showPro($0) }
         for role in Role.allCases {
@@ -29,18 +29,29 @@ final class ProService {
     private func showPro(_ pro: Handlers<ProInterface>) {
         let daemon = daemon
         pro.get(\.enabled) { daemon.state.pro.isEnabled }
-        pro.setLater(\.enabled) { write in
-            daemon.setPro(write.value) { refusals in
-                guard !refusals.isEmpty else { return write.accept() }
+        func turn(_ isOn: Bool, _ done: @escaping (DBusError?) -> Void) {
+            daemon.setPro(isOn) { refusals in
+                guard !refusals.isEmpty else { return done(nil) }
                 let cameras = Role.allCases.compactMap { role in
                     refusals[role].map { "the \(role.rawValue) camera: \($0.reason)" }
                 }
-                write.refuse(
+                done(
                     .failed(
                         "Pro mode is off, but not every value is automatic again; "
                             + cameras.joined(separator: "; ")
                     )
                 )
+            }
+        }
+        pro.setLater(\.enabled) { write in
+            turn(write.value) { error in
+                if let error { write.refuse(error) } else { write.accept() }
+            }
+        }
+        pro.step(\.enabled) { step throws(DBusError) in
+            _ = try step.turns
+            turn(!daemon.state.pro.isEnabled) { error in
+                if let error { step.refuse(error) } else { step.accept() }
             }
         }
         pro.get(\.dial) { daemon.state.dial.rawValue }
@@ -50,9 +61,20 @@ final class ProService {
         pro.answer(\.stepDial) { [unowned self] call throws(DBusError) in try stepDial(call) }
     }
 
+    private func lock(
+        _ subjects: Set<ControlLock.Subject>,
+        _ role: Role,
+        _ call: Call<[String], NoOptions, Void>
+    ) {
+        look.open(role, "nothing to lock") { [self] error in
+            if let error { return call.fail(error) }
+            daemon.send(.scenes(.lockChosen(role)))
+            perform(.lock(subjects), role, call) { _ in call.reply() }
+        }
+    }
+
     private func select(_ dial: Dial, _ write: Write<String>) {
-        // The camera's controls may not be known yet. A camera that cannot be asked may have the
-        // control.
+        // Its controls may not be known yet; a camera that cannot be asked may have this one.
         daemon.perform(.look, daemon.state.scene.main) { [self] result in
             if case .success(let outcome) = result {
                 do throws(ControlRefusal) { try outcome.controls.need(dial) } catch {
@@ -134,13 +156,10 @@ final class ProService {
         }
         set(\.setKelvin) { .whiteBalance(.kelvin(Int($0))) }
         controls.answer(\.setCompensation) { [unowned self] call in
-            var stops = call.arguments
-            if call.options.relative ?? false, stops.isFinite {
-                let now = daemon.state.cameras[role].controls.manual.compensation
-                let range = CameraControls.compensations
-                stops = min(max(now + stops, range.lowerBound), range.upperBound)
-            }
-            perform(.compensation(stops), role, call) { _ in call.reply() }
+            let (stops, isRelative) = (call.arguments, call.options.relative ?? false)
+            let command: ControlCommand =
+                isRelative && stops.isFinite ? .moveCompensation(stops) : .compensation(stops)
+            perform(command, role, call) { _ in call.reply() }
         }
         set(\.setAuto) { words throws(DBusError) in
             var dials: Set<Dial> = []
@@ -150,21 +169,18 @@ final class ProService {
         controls.answer(\.lock) { [unowned self] call throws(DBusError) in
             var subjects: Set<ControlLock.Subject> = []
             for word in call.arguments { subjects.insert(try choice("The value to lock", word)) }
-            guard daemon.state.cameras[role].mode != nil else {
-                throw .failed(
-                    "The \(role.rawValue) camera gives no pictures now, so there is nothing to lock. "
-                        + "Open the stream in an app first."
-                )
-            }
-            daemon.send(.scenes(.lockChosen(role)))
-            perform(.lock(subjects), role, call) { _ in call.reply() }
+            lock(subjects, role, call)
         }
         controls.answer(\.unlock) { [unowned self] call in
             daemon.send(.scenes(.lockChosen(role)))
             perform(.unlock, role, call) { _ in call.reply() }
         }
         controls.answer(\.setRaw) { [unowned self] call in
-            perform(.raw(call.arguments.0, Int(call.arguments.1)), role, call) { _ in call.reply() }
+            let (name, value) = (call.arguments.0, Int(call.arguments.1))
+            let isRelative = call.options.relative ?? false
+            perform(isRelative ? .moveRaw(name, value) : .raw(name, value), role, call) { _ in
+                call.reply()
+            }
         }
     }
 
@@ -180,6 +196,27 @@ final class ProService {
                 }
             }
         }
+        func move<Content>(
+            _ property: KeyPath<ControlsInterface, PropertyMember<Content>>,
+            _ command: @escaping (Step) throws(DBusError) -> ControlCommand
+        ) {
+            controls.step(property) { [unowned self] step throws(DBusError) in
+                perform(try command(step), role) { result in
+                    switch result {
+                    case .success(let outcome): step.accept(isLimited: outcome.limit != nil)
+                    case .failure(let error): step.refuse(error)
+                    }
+                }
+            }
+        }
+        // As on the dials: in third stops.
+        move(\.iso) { step throws(DBusError) in .stepISO(try step.turns) }
+        move(\.shutter) { step throws(DBusError) in .stepShutter(try step.turns) }
+        move(\.focus) { step throws(DBusError) in .moveFocus(try step.number) }
+        move(\.kelvin) { step throws(DBusError) in
+            .moveKelvin(Int(max(-1e6, min(1e6, try step.number))))
+        }
+        move(\.compensation) { step throws(DBusError) in .moveCompensation(try step.number) }
         step(\.stepISO, ControlCommand.stepISO) { UInt32(clamping: $0.iso ?? 0) }
         step(\.stepShutter, ControlCommand.stepShutter) { UInt64(clamping: $0.shutter ?? 0) }
         step(\.stepFocus, ControlCommand.stepFocus) { $0.focus ?? 0 }
@@ -189,7 +226,7 @@ final class ProService {
     private func answerRaw(of role: Role, _ controls: Handlers<ControlsInterface>) {
         controls.answer(\.listRaw) { [unowned self] call in
             perform(.look, role, call) { outcome in
-                call.reply(outcome.controls.device.map(\.row))
+                call.reply(outcome.controls.device.map { RawControl($0) })
             }
         }
         controls.answer(\.describeRaw) { [unowned self] call in
@@ -212,6 +249,20 @@ final class ProService {
         _ call: Call<Arguments, Known, Results>,
         _ done: @escaping (ControlThread.Outcome) -> Void
     ) {
+        perform(command, role) { result in
+            switch result {
+            case .success(let outcome): done(outcome)
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    /// Performs `command`, then calls `done` with the outcome or the error.
+    private func perform(
+        _ command: ControlCommand,
+        _ role: Role,
+        _ done: @escaping (Result<ControlThread.Outcome, DBusError>) -> Void
+    ) {
         daemon.perform(command, role) { [self] result in
             switch result {
             case .success(let outcome):
@@ -222,10 +273,10 @@ final class ProService {
                         (dial.rawValue, limit.rawValue)
                     )
                 }
-                done(outcome)
+                done(.success(outcome))
             case .failure(let refusal):
                 let isThere = daemon.state.cameras[role].phase != .unavailable
-                call.fail(DBusError(refusal, isThere: isThere))
+                done(.failure(DBusError(refusal, isThere: isThere)))
             }
         }
     }
@@ -249,19 +300,6 @@ extension DBusError {
 }
 
 extension DeviceControl {
-    /// The control as an element of the reply to ListRaw.
-    fileprivate var row: RawControl {
-        RawControl(
-            name: name,
-            type: kind.rawValue,
-            minimum: Int32(clamping: range.lowerBound),
-            maximum: Int32(clamping: range.upperBound),
-            step: Int32(clamping: step),
-            value: Int32(clamping: value),
-            flags: flags.rawValue
-        )
-    }
-
     /// The control as the reply to DescribeRaw.
     fileprivate var description: [String: Value] {
         var description: [String: Value] = [

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Capture
 import Control
 import DBusKit
 import DualCamCore
@@ -7,7 +8,6 @@ import Glibc
 import Library
 import Logging
 import Media
-import Network
 import Platform
 
 /// The program: wires everything together and runs it.
@@ -16,26 +16,42 @@ package enum Program {
     /// failure, which it logs, if it cannot.
     @MainActor
     package static func main() {
+        // In helpers, too: a file that may not grow is an error of its write.
+        signal(SIGXFSZ, SIG_IGN)
+        ProgramStart.prepare()
+        let options: Options
+        do { options = try Options.parse() } catch {
+            leave(
+                saying: Options.fullMessage(for: error),
+                status: Options.exitCode(for: error).rawValue,
+                of: "dualcamd"
+            )
+        }
         do {
-            let options = Options.parseOrExit()
             if options.helper != nil { DescriptorLimit.lower() }
             switch options.helper {
             case .repair: RepairHelper.run()
-            case .thumbnails: ThumbnailWorker.run(isIdle: false, program: program)
+            case .thumbnails: ThumbnailWorker.run(program: "dualcam-\(DualCam.version)")
             case .network: NetworkHelper.run()
-            case .idleThumbnails: ThumbnailWorker.run(isIdle: true, program: program)
             case nil: break
             }
             try run(options)
         } catch {
             Log.control.critical("cannot run", metadata: ["reason": "\(error)"])
             // Not `exit`: its cleanup would affect threads that still run.
-            _exit(EXIT_FAILURE)
+            // The unit starts a daemon again after a failure, but not beside one that runs.
+            _exit(error is RunsAlready ? EX_TEMPFAIL : EXIT_FAILURE)
         }
     }
+}
 
-    /// The name under which failures to make thumbnails are stored.
-    private static var program: String { "dualcam-\(DualCam.version)" }
+/// The error of a daemon beside another one.
+private struct RunsAlready: Error, CustomStringConvertible {
+    let process: Int?
+
+    var description: String {
+        "DualCam runs already" + (process.map { ", as process \($0)" } ?? "")
+    }
 }
 
 /// A task for which the daemon runs this program once more, in place of being a daemon.
@@ -43,13 +59,11 @@ enum HelperKind: String, ExpressibleByArgument {
     case repair
     case thumbnails
     case network
-    case idleThumbnails = "idle-thumbnails"
 
     /// The arguments that ask for it.
     var arguments: [String] { ["--helper", rawValue] }
 }
 
-/// The options of the command line.
 private struct Options: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dualcamd",
@@ -68,27 +82,30 @@ private struct Options: ParsableCommand {
     @Option(help: .hidden) var helper: HelperKind?
 }
 
-/// Runs the daemon until a signal ends it or the session bus is gone. Then it exits with a failure,
-/// so that systemd starts it again.
+/// Runs until a signal, or fails once the session bus is gone, so that systemd starts it again.
 @MainActor
 private func run(_ options: Options) throws {
     prepareProcess()
+    // First: they are blocked in the threads that start now.
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
     let loop = try EventLoop()
 
-    let reload = try ConfigurationReload(
+    let files = try Files()
+    let reload = ConfigurationReload(
+        files,
         loop: loop,
         reading: { readConfiguration(options.config) }
     )
+    try follow(signals, loop, reload)
     let (configuration, problems) = try reload.first()
-    let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
+    let daemon = try Daemon(configuration ?? Configuration(), files: files, loop: loop)
     let connection = try BusConnection(loop: loop)
     let recording = try RecordingSession(
         daemon,
         helper: HelperKind.repair.arguments,
         loop: loop
     )
-    let live = LivePhotos(daemon, loop: loop)
+    let live = try LivePhotos(daemon, loop: loop)
     let server = objectServer(on: connection)
     let trust = CallerTrust(daemon, server, on: connection, loop: loop)
     let service = try Service(
@@ -108,34 +125,57 @@ private func run(_ options: Options) throws {
         isBusLost = true
         loop.stop()
     }
-    try connection.requestName(DualCam.busName)
-    recording.repair()
-    service.loadScenes()
+    do throws(DBusError) { try connection.requestName(DualCam.busName) } catch {
+        guard error.name.hasSuffix(".AddressInUse") else { throw error }
+        let ask = MethodCall.bus("GetConnectionUnixProcessID", [.string(DualCam.busName)])
+        throw RunsAlready(process: (try? connection.call(ask))?.first?.integer)
+    }
+    recording.mender?.repair()
 
     follow(reload, daemon, service)
-    try loop.watch(signals.descriptor, for: .readable) { _ in
-        while let signal = signals.next() {
-            guard signal == SIGHUP else {
-                loop.stop()
-                return
-            }
-            Supervisor.reloading()
-            reload.begin()
-        }
-    }
     let watchdog = try Watchdog(daemon, loop: loop)
     let session = try Session(daemon, on: connection, loop: loop)
     // After the name is owned: what is stored belongs to one daemon.
     let stateStore = try StateStore(daemon, loop: loop)
+    service.loadScenes()
 
     Supervisor.ready(status: service.status)
     try daemon.start()
     withExtendedLifetime((service, session, trust)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
-    let hasEnded = endAll(daemon, reload, watchdog, stateStore, recording, live, service)
-    if connection.isConnected { connection.flush() }
+    let hasEnded = endAll(daemon, watchdog, stateStore, recording, live, service)
+    let deadline = MonotonicClock.now + Timestamp(seconds: 0.1)
+    while connection.isConnected, connection.hasUnsent, MonotonicClock.now < deadline {
+        loop.runOnce(milliseconds: 10)
+    }
     leave(isBusLost ? EXIT_FAILURE : EXIT_SUCCESS, hasEnded: hasEnded && !session.isConnecting)
+}
+
+/// Reads the configuration again at SIGHUP, and ends the loop at the other signals. Then the
+/// process ends within 2 s whatever hangs, be it the main thread.
+@MainActor
+private func follow(
+    _ signals: consuming Signals,
+    _ loop: EventLoop,
+    _ reload: ConfigurationReload
+) throws(SystemError) {
+    let mailbox = loop.mailbox
+    // Unsafe: used on the loop's thread alone.
+    nonisolated(unsafe) let loop = loop
+    let signals = signals
+    let thread = try Thread(name: "signals") {
+        while signals.wait() == SIGHUP {
+            mailbox.onMain {
+                Supervisor.reloading()
+                reload.begin()
+            }
+        }
+        mailbox.post { loop.stop() }
+        usleep(1_900_000)
+        _exit(EXIT_SUCCESS)
+    }
+    thread.detach()
 }
 
 /// Sets up what holds for the whole process, before there is any thread.
@@ -155,7 +195,6 @@ private func leave(_ status: CInt, hasEnded: Bool) {
     if status != EXIT_SUCCESS { exit(status) }
 }
 
-/// Returns the server for the daemon's objects.
 @MainActor
 private func objectServer(on connection: BusConnection) -> ObjectServer {
     let server = ObjectServer(on: connection, managing: DualCam.path)
@@ -178,27 +217,25 @@ private func follow(_ reload: ConfigurationReload, _ daemon: Daemon, _ service: 
     }
 }
 
-/// Ends all parts, which complete what they write. Returns `true` if all their threads have ended
-/// in time.
+/// Ends all parts, which complete what they write; `true` if all their threads ended in time.
 @MainActor
 private func endAll(
     _ daemon: Daemon,
-    _ reload: ConfigurationReload,
     _ watchdog: Watchdog,
     _ stateStore: StateStore,
     _ recording: RecordingSession,
     _ live: LivePhotos,
     _ service: Service
 ) -> Bool {
-    let hasRead = reload.end()
+    // With what `Daemon.end` takes, less than the time that is left after a signal.
+    let deadline = MonotonicClock.now + RecordingSession.endDuration
     watchdog.stop()
-    // All waits together stay within the unit's TimeoutStopSec.
-    let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
     stateStore.store()
-    let isRecorded = recording.end()
+    let isRecorded = recording.end(by: deadline)
     service.endPhotos(by: deadline)
     let areMoviesDone = live.end(by: deadline)
     let isListed = service.end(by: deadline)
-    let isStored = stateStore.end(by: deadline)
-    return daemon.end() && isRecorded && areMoviesDone && isListed && isStored && hasRead
+    stateStore.store()
+    let isStored = daemon.files.end(by: deadline)
+    return daemon.end() && isRecorded && areMoviesDone && isListed && isStored
 }

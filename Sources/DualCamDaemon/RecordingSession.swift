@@ -5,7 +5,6 @@ import Glibc
 import Logging
 import Media
 import Platform
-import Recording
 import Synchronization
 
 /// The pictures to record, and the format.
@@ -28,34 +27,35 @@ final class RecordingSession {
         case failed(MediaError)
     }
 
-    /// A finished file.
     struct Saved: Hashable {
         var picture: RecordedPicture
         var movie: Movie
-        /// The reason that the recording ended by itself, if it did.
+        /// The reason that the recording ended by itself, or that the file is lost.
         var failure: RecordingFailure?
+        /// The reason that sound is missing, or empty.
+        var silence = ""
+        /// `true` if the file was removed meanwhile.
+        var isLost = false
     }
 
-    /// A file being written.
     struct Writing: Hashable {
         var picture: RecordedPicture
         var path: String
         var encoder: String
     }
 
-    /// The closure called when the state of the recording may have changed.
     var onChange: () -> Void = {}
-    /// The closure called for each finished file.
     var onSaved: (Saved) -> Void = { _ in }
-    /// The closure called for each repaired file, with its path and its length in seconds.
-    var onRepaired: (String, Double) -> Void = { _, _ in }
     /// The closure called with the reason when a recording ends by itself.
     var onFailed: (RecordingFailure) -> Void = { _ in }
 
-    /// The files being written now.
     private(set) var writing: [Writing] = []
     /// The problems of the recording, one sentence each, for people.
     private(set) var problems: [String] = []
+    /// The reason that the recording has no sound now; empty if it has, or is to have none.
+    private(set) var silence = ""
+    /// The room where the files are, during a recording.
+    private(set) var space: DiskSpace?
 
     private let daemon: Daemon
     private let loop: EventLoop
@@ -64,6 +64,12 @@ final class RecordingSession {
     /// The files of the recording that ended by itself, until they are asked for.
     private var endedByItself: [Saved]?
     private var failure: RecordingFailure?
+    /// The first reason that this recording had no sound.
+    private var firstSilence = ""
+    /// `true` once it is known if there is sound, or none is wanted.
+    private var isSoundKnown = false
+    /// The bytes left when the recording began, and when that was.
+    private var roomBefore: (left: Int64, time: Timestamp)?
     private var recorders: [RecordedPicture: Recorder] = [:]
     private var microphone: Microphone?
     /// Called with the level of the sound, 0 … 1, while it is measured.
@@ -85,24 +91,22 @@ final class RecordingSession {
     private var second: EventLoop.Timer?
     /// The paths of unfinished files, kept on disk for the next start of the daemon.
     private let journal = RecordingJournal()
-    /// The thread for all that the recording needs of the disk, except for its files.
-    private let disk: LoopWorker<Void>
-    /// The process that repairs files.
-    private let repairer: RepairHelper
-    /// The recording that waits for the disk.
-    private var preparation: Preparation?
-    /// The number of preparations so far, and of those that the disk has not answered yet.
-    private var preparations = (count: 0, unanswered: 0)
+    /// Repairs unfinished files; `nil` without a home directory.
+    private(set) var mender: RecordingMender?
+    /// The request whose directory is being looked at.
+    private var preparation: (request: RecordingRequest, done: (Result<Void, Refusal>) -> Void)?
+    /// `true` until the disk has answered, even if the request was refused meanwhile.
+    private var isDiskAsked = false
     private var diskTimer: EventLoop.Timer?
-    /// The unfinished files that still lack the room on the disk for their repair.
-    private var broken: Set<String> = []
-    private var mender: EventLoop.Timer?
-    /// The time until the next check for room, in seconds.
-    private var mendDelay = RecordingSession.mendDelays.lowerBound
-    private var isMending = false
+    private var roomTimer: EventLoop.Timer?
     /// The problems that last as long as the recording.
     private static let noSound = "The recording has no sound: "
-    private static let littleRoom = "There is little room left for the recording."
+    /// The seconds before a full disk from which on a warning is given.
+    private static let warning = 300.0
+    private static let littleRoom = "There is little room left for the recording: "
+    private static let stopped = "Recording stopped: "
+    /// This one, until somebody who stops it is told.
+    private static let removed = "A file was removed while it was recorded: "
     private var isEnding = false
     /// The number of threads that repair or remux.
     private var workers = 0
@@ -111,36 +115,24 @@ final class RecordingSession {
     private static let diskTimeout = 10.0
     /// The time in seconds that cameras and the microphone may take to become ready.
     private static let startTimeout = 3.0
-    /// The time in seconds that the first frames of a recording may take. A camera that privacy
-    /// closes has none.
-    private static let fileTimeout = 1.0
-    /// The range of the intervals between checks for room, in seconds. Each is longer than the one
-    /// before, since a check does not show a quota.
-    private static let mendDelays = 5.0...3600
-    /// The time in seconds for which the end of the daemon waits for files to be finished.
-    private static let endDuration = 3.0
+    /// The seconds for the first frames and the sound. A camera closed for privacy has none.
+    private static let fileTimeout = 2.0
+    /// The interval in seconds at which room is looked for after a full disk.
+    private static let roomInterval = 10.0
+    /// The time for which the end of the daemon waits for files to be finished.
+    static let endDuration = Timestamp(seconds: 1.2)
     /// The time that a thread may take to end after it has reported its end.
     private static let joinTimeout = Timestamp(seconds: 1)
 
-    /// A request whose directory is being looked at.
-    private struct Preparation {
-        let number: Int
-        let request: RecordingRequest
-        let done: (Result<Void, Refusal>) -> Void
-    }
-
-    /// Waits for requests. `helper` are the arguments with which this program runs
-    /// `RepairHelper.run()`.
+    /// Waits for requests. With the arguments `helper` this program runs `RepairHelper.run()`.
     init(_ daemon: Daemon, helper: [String], loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
-        disk = try LoopWorker(name: "disk")
-        repairer = try RepairHelper(helper)
         rotations = daemon.rotations
         startTimer = try loop.timer { daemon.send(.recording(.startTimedOut)) }
         fileTimer = try loop.timer { [unowned self] in answerBegun() }
         second = try loop.timer { [unowned self] in tick() }
-        mender = try loop.timer { [unowned self] in mend() }
+        roomTimer = try loop.timer { [unowned self] in lookForRoom() }
         diskTimer = try loop.timer { [unowned self] in
             refusePreparation(
                 .failed(
@@ -153,9 +145,17 @@ final class RecordingSession {
                 )
             )
         }
-        try disk.start { _ in }
-        daemon.onRecording = { [unowned self] in carryOut($0) }
-        daemon.observers.append { [unowned self] in follow() }
+        mender = try journal.map { journal throws(SystemError) in
+            try RecordingMender(daemon, journal, helper: helper, loop: loop) {
+                [unowned self] name, body in run(name, body)
+            }
+        }
+        mender?.onProblem = { [unowned self] problem in
+            problems.append(problem)
+            onChange()
+        }
+        daemon.performers.append { [unowned self] in carryOut($0) }
+        daemon.observers.append { [weak self] in self?.follow() }
     }
 
     /// The length of the recording in whole seconds.
@@ -169,28 +169,21 @@ final class RecordingSession {
     func start(_ request: RecordingRequest, done: @escaping (Result<Void, Refusal>) -> Void) {
         if let refusal = refusal(of: request) { return done(.failure(refusal)) }
         guard preparation == nil else { return done(.failure(.alreadyRecording)) }
-        guard preparations.unanswered == 0 else {
+        guard !isDiskAsked else {
             let detail = "the disk does not answer"
             return done(.failure(.failed(MediaError(.system, "record", detail: detail))))
         }
-        preparations.count += 1
-        preparations.unanswered += 1
-        let number = preparations.count
-        preparation = Preparation(number: number, request: request, done: done)
+        isDiskAsked = true
+        preparation = (request, done)
         diskTimer?.arm(after: Self.diskTimeout)
         let mailbox = loop.mailbox
         let folder = daemon.configuration.capture.videoDirectory
         let (encoder, hasSound) = (request.encoder, request.hasSound)
-        disk.post { [weak self] _ in
+        daemon.files.post(.movies) { [weak self] in
             let place = Result { () throws(MediaError) in
-                Place(
-                    folder: try newFolder(in: folder, encoder),
-                    // The same thread, since the encoder's library is loaded from the disk.
-                    sound: hasSound
-                        ? Result { () throws(MediaError) in try Microphone.track() } : nil
-                )
+                try RecordingPlace(in: folder, encoder, hasSound: hasSound)
             }
-            mailbox.onMain { self?.prepared(number, place) }
+            mailbox.onMain { self?.prepared(place) }
         }
     }
 
@@ -205,9 +198,9 @@ final class RecordingSession {
     }
 
     /// Begins the recording that waits for the disk, unless it was refused meanwhile.
-    private func prepared(_ number: Int, _ result: Result<Place, MediaError>) {
-        preparations.unanswered -= 1
-        guard let waiting = preparation, waiting.number == number else { return }
+    private func prepared(_ result: Result<RecordingPlace, MediaError>) {
+        isDiskAsked = false
+        guard let waiting = preparation else { return }
         if let refusal = refusal(of: waiting.request) { return refusePreparation(refusal) }
         guard let pictures = try? daemon.state.pictures(toRecord: waiting.request.pictures) else {
             return refusePreparation(.noCamera(nil))
@@ -220,12 +213,14 @@ final class RecordingSession {
             folder = place.folder
             request = waiting.request
             (problems, saved, endedByItself, failure, sound) = ([], [], nil, nil, nil)
+            (silence, firstSilence, space, roomBefore) = ("", "", nil, nil)
             switch place.sound {
             case .success(let track)?: sound = track
-            case .failure(let error)?: problems.append("\(Self.noSound)\(error).")
+            case .failure(let error)?: setSilence("\(error)")
             case nil: break
             }
             request.hasSound = sound != nil
+            isSoundKnown = sound == nil
             starting.append(waiting.done)
             daemon.send(.recording(.start(pictures, sound: request.hasSound)))
         }
@@ -249,31 +244,29 @@ final class RecordingSession {
             // Who stops a recording that a full disk has ended still wants its files.
             let files = endedByItself
             endedByItself = nil
+            note(Self.removed, "")
+            onChange()
             return done(files.map { .success($0) } ?? .failure(.notRecording))
         }
         stopping.append { done(.success($0)) }
         daemon.send(.recording(.stop))
     }
 
-    /// Waits at the end of the daemon until the files are finished, at most `endDuration`. Returns
-    /// `false` if a thread still runs.
-    func end() -> Bool {
+    /// Waits at the end of the daemon until the files are finished, at most until `deadline`.
+    /// Returns `false` if a thread still runs.
+    func end(by deadline: Timestamp = MonotonicClock.now + endDuration) -> Bool {
         isEnding = true
         refusePreparation(.notRecording)
-        repairer.cancel()
+        mender?.end()
         daemon.send(.recording(.stop))
-        let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         while daemon.state.recording.phase != .off, MonotonicClock.now < deadline {
             loop.runOnce(milliseconds: 50)
         }
         // Unfinished files are repaired at the next start.
         for recorder in recorders.values { recorder.leave() }
         microphone?.leave()
-        disk.end()
         while workers > 0, MonotonicClock.now < deadline { loop.runOnce(milliseconds: 20) }
-        let isDiskDone = disk.join(until: deadline)
-        if !isDiskDone { disk.leave() }
-        return recorders.isEmpty && microphone == nil && workers == 0 && isDiskDone
+        return recorders.isEmpty && microphone == nil && workers == 0
     }
 
     // MARK: Effects
@@ -283,7 +276,7 @@ final class RecordingSession {
         case .prepareRecording(let wantsSound): prepare(wantsSound)
         case .beginRecording: begin()
         case .endRecording: end(at: MonotonicClock.now)
-        default: preconditionFailure("not a recording's")
+        default: break
         }
     }
 
@@ -292,7 +285,7 @@ final class RecordingSession {
         guard wantsSound else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            microphone = try Microphone(timed: daemon.timedThreads, isPatient: true) {
+            microphone = try Microphone(timed: daemon.threads.timed, isPatient: true) {
                 [weak self] report in
                 mailbox.onMain { self?.handle(report) }
             }
@@ -306,6 +299,8 @@ final class RecordingSession {
     private func begin() {
         startTimer?.disarm()
         let start = MonotonicClock.now
+        // Sound that is there by now is not missing.
+        firstSilence = silence
         rotations = daemon.rotations
         let stamp = Stamp()
         let folder = folder
@@ -358,8 +353,7 @@ final class RecordingSession {
         for done in waiting { done(.success(())) }
     }
 
-    /// Ends all recorders at `time`. The sound ends first, so that the files have it up to their
-    /// end.
+    /// Ends all recorders at `time`, the sound first, so that the files have it up to their end.
     private func end(at time: Timestamp) {
         startTimer?.disarm()
         second?.disarm()
@@ -382,13 +376,8 @@ final class RecordingSession {
 
     private func handle(_ report: Microphone.Report) {
         switch report {
-        case .ready:
-            problems.removeAll { $0.hasPrefix(Self.noSound) }
-            onChange()
-        case .silent(let reason):
-            problems.append("\(Self.noSound)\(reason).")
-            Log.record.warning("no sound", metadata: ["reason": "\(reason)"])
-            onChange()
+        case .ready: setSilence("")
+        case .silent(let reason): setSilence(reason)
         case .level(let level): onLevel(level)
         case .packet(let packet):
             // Sound after the end of the pictures would make the files longer.
@@ -404,32 +393,69 @@ final class RecordingSession {
         }
     }
 
+    private func setSilence(_ reason: String) {
+        if !reason.isEmpty { Log.record.warning("no sound", metadata: ["reason": "\(reason)"]) }
+        silence = reason
+        if firstSilence.isEmpty { firstSilence = reason }
+        note(Self.noSound, reason)
+        isSoundKnown = true
+        answerIfBegun()
+        onChange()
+    }
+
+    /// Puts the problem that begins with `kind` in place of the last one; `text` may be empty.
+    private func note(_ kind: String, _ text: String) {
+        problems.removeAll { $0.hasPrefix(kind) }
+        if !text.isEmpty { problems.append(kind + text) }
+    }
+
+    /// Answers those who started the recording once all its files and its sound are there.
+    private func answerIfBegun() {
+        let isWritten = recorders.keys.allSatisfy { picture in
+            writing.contains { $0.picture == picture }
+        }
+        if isWritten, isSoundKnown { answerBegun() }
+    }
+
+    /// Takes over the room on the disk, and warns while little is left.
+    private func take(_ space: DiskSpace) {
+        self.space = space
+        if space.isExhausted { return fail(.noSpace(space.shortage)) }
+        let now = MonotonicClock.now
+        let (before, since) = roomBefore ?? (space.left, now)
+        roomBefore = (before, since)
+        let wasLow = problems.contains { $0.hasPrefix(Self.littleRoom) }
+        let left = (now - since).seconds * Double(space.left) / Double(before - space.left)
+        // What is written in the first seconds tells little.
+        let isKnown = left.isFinite && left >= 0 && left < 360_000 && (now - since).seconds > 5
+        let secondsLeft = isKnown ? left : nil
+        let time =
+            secondsLeft.map { left in
+                left < 60 ? ", less than a minute" : ", about \(Int(left / 60)) min"
+            } ?? ""
+        let isShort = space.isLow || secondsLeft.map { $0 < Self.warning } ?? false
+        let text = "\(space.left / 10_000_000 * 10) MB\(time)"
+        note(Self.littleRoom, isShort ? text : "")
+        if isShort, !wasLow { Log.record.warning("little room", metadata: ["left": "\(text)"]) }
+    }
+
     private func handle(_ picture: RecordedPicture, _ report: Recorder.Report) {
         switch report {
         case .began(let path, let encoder):
             writing.append(Writing(picture: picture, path: path, encoder: encoder))
-            if recorders.keys.allSatisfy({ picture in writing.contains { $0.picture == picture } })
-            {
-                answerBegun()
-            }
+            answerIfBegun()
             remember(path, true)
             Log.record.notice("file", metadata: ["path": "\(path)", "encoder": "\(encoder)"])
-        case .space(let space):
-            if space.isExhausted { fail(.noSpace) }
-            problems.removeAll { $0 == Self.littleRoom }
-            if space.isLow { problems.append(Self.littleRoom) }
-        case .saved(let movie):
-            writing.removeAll { $0.path == movie.path }
-            done(Saved(picture: picture, movie: movie))
-        case .failed(let error, let movie):
-            Log.record.error("recording", metadata: ["reason": "\(error)"])
-            if let movie {
-                // The file lacks its index, which is added later, or at the next start.
-                writing.removeAll { $0.path == movie.path }
-                if error.code == .noSpace { broken.insert(movie.path) }
-                saved.append(Saved(picture: picture, movie: movie))
+        case .space(let space): take(space)
+        case .finished(let movie, let began, let ending):
+            writing.removeAll { $0.path == began }
+            // The file may have been moved.
+            if movie.path != began {
+                remember(began, false)
+                remember(movie.path, true)
             }
-            fail(RecordingFailure(error))
+            finished(Saved(picture: picture, movie: movie), ending)
+        case .failed(let error): fail(error)
         case .ended:
             if let recorder = recorders.removeValue(forKey: picture),
                 !recorder.wait(until: MonotonicClock.now + Self.joinTimeout)
@@ -442,18 +468,48 @@ final class RecordingSession {
         onChange()
     }
 
-    private func done(_ file: Saved) {
+    private func finished(_ file: Saved, _ ending: MovieFile.Ending) {
+        var file = file
+        let path = file.movie.path
+        switch ending {
+        case .whole: break
+        case .cut:
+            Log.record.notice("the file may not grow", metadata: ["path": "\(path)"])
+            mender?.broken.insert(path)
+        case .removed:
+            Log.record.error("removed", metadata: ["path": "\(path)"])
+            remember(path, false)
+            problems.append(Self.removed + path)
+            file.failure = .other(Self.removed + path)
+            file.isLost = true
+        case .failed(let error):
+            // The file lacks its index, which is added later, or at the next start.
+            if file.movie.frames > 0 {
+                if error.code == .noSpace { mender?.broken.insert(path) }
+                saved.append(file)
+            }
+            return fail(error)
+        }
         saved.append(file)
-        guard !request.isMP4 || isEnding else { return }
-        remember(file.movie.path, false)
+        guard ending == .whole, !request.isMP4 || isEnding else { return }
+        remember(path, false)
         onSaved(file)
+    }
+
+    private func fail(_ error: MediaError) {
+        Log.record.error("recording", metadata: ["reason": "\(error)"])
+        fail(RecordingFailure(error))
     }
 
     /// Ends the recording because of a failure.
     private func fail(_ reason: RecordingFailure) {
         guard daemon.state.recording.phase == .running else { return }
         failure = reason
-        problems.append("Recording stopped: \(reason.recordingText)")
+        problems.append(Self.stopped + reason.recordingText)
+        // The room of a disk does not show a quota.
+        if case .noSpace(let why) = reason, why != Platform.reason(EDQUOT) {
+            roomTimer?.arm(after: Self.roomInterval)
+        }
         Log.record.error("recording failed", metadata: ["reason": "\(reason.word)"])
         onFailed(reason)
         daemon.send(.recording(.stop))
@@ -470,7 +526,7 @@ final class RecordingSession {
         run("remux") { [weak self] in
             var made = files
             var failures: [String] = []
-            for index in made.indices {
+            for index in made.indices where !made[index].isLost {
                 do throws(MediaError) {
                     let path = try Remux.makeMP4(of: files[index].movie.path)
                     made[index].movie.path = path
@@ -484,33 +540,55 @@ final class RecordingSession {
 
     private func settle(_ files: [Saved], _ failures: [String]) {
         let stayed = Set(files.map(\.movie.path))
-        broken.subtract(saved.map(\.movie.path).filter { !stayed.contains($0) })
-        for file in saved where !broken.contains(file.movie.path) {
+        mender?.broken.subtract(saved.map(\.movie.path).filter { !stayed.contains($0) })
+        for file in saved where !isBroken(file) {
             remember(file.movie.path, false)
         }
         saved = files
         problems += failures.map {
             "A recording cannot be converted to MP4, and stays a Matroska file: \($0)"
         }
-        workers -= 1
         // Broken files are reported once repaired.
-        for file in files where !broken.contains(file.movie.path) { onSaved(file) }
+        for file in files where !isBroken(file) && !file.isLost { onSaved(file) }
         settle()
     }
 
     private func settle() {
-        problems.removeAll { $0.hasPrefix(Self.noSound) || $0 == Self.littleRoom }
-        for index in saved.indices { saved[index].failure = failure }
+        note(Self.noSound, "")
+        note(Self.littleRoom, "")
+        for index in saved.indices {
+            saved[index].failure = saved[index].failure ?? failure
+            saved[index].silence = firstSilence
+        }
+        (silence, space) = ("", nil)
         let (files, waiting) = (saved, stopping)
+        if !waiting.isEmpty { note(Self.removed, "") }
         if failure != nil, waiting.isEmpty { endedByItself = files.sorted() }
         saved = []
         stopping = []
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
         daemon.send(.recording(.ended))
         for done in waiting { done(files.sorted()) }
-        mendDelay = Self.mendDelays.lowerBound
-        mend()
+        // The end of the recording may wait for its turn.
+        loop.mailbox.onMain { [weak self] in self?.mender?.mendSoon() }
         onChange()
+    }
+
+    /// Takes back that a recording stopped for lack of room, once there is some.
+    private func lookForRoom() {
+        let (mailbox, folder) = (loop.mailbox, folder)
+        daemon.files.post(.movies) { [weak self] in
+            let hasRoom = (try? DiskSpace(at: folder)).map { !$0.isExhausted } ?? false
+            mailbox.onMain {
+                guard let self, case .noSpace = self.failure else { return }
+                if hasRoom {
+                    self.note(Self.stopped, "")
+                    self.onChange()
+                } else {
+                    self.roomTimer?.arm(after: Self.roomInterval)
+                }
+            }
+        }
     }
 
     // MARK: Meanwhile
@@ -532,12 +610,16 @@ final class RecordingSession {
         rotations = now
     }
 
-    // MARK: Repair
+    // MARK: The disk
+
+    private func isBroken(_ file: Saved) -> Bool {
+        mender?.broken.contains(file.movie.path) ?? false
+    }
 
     /// Adds `path` to the journal of unfinished files, or removes it.
     private func remember(_ path: String, _ isUnfinished: Bool) {
         guard let journal else { return }
-        disk.post { _ in
+        daemon.files.post(.journal) {
             do throws(SystemError) {
                 if isUnfinished { try journal.add(path) } else { try journal.remove(path) }
             } catch {
@@ -546,110 +628,36 @@ final class RecordingSession {
         }
     }
 
-    /// Repairs the files that were being written when a daemon last ended unexpectedly. To be
-    /// called once the bus name is owned: another daemon may be writing them otherwise.
-    func repair() {
-        guard let journal else { return }
-        let repairs = RecordingRepair(journal, by: repairer.copy)
-        let mailbox = loop.mailbox
-        run("repair") { [weak self] in
-            let entries = Result { () throws(SystemError) in try journal.entries() }
-            switch entries {
-            case .success(let entries):
-                for path in entries.map(\.path) {
-                    let outcome = repairs.repair(path)
-                    mailbox.onMain { self?.repaired(path, outcome) }
-                }
-            case .failure(let error):
-                Log.record.warning("nothing is repaired", metadata: ["reason": "\(error)"])
-            }
-            mailbox.onMain { self?.workers -= 1 }
-        }
-    }
-
-    /// Repairs broken files as far as there is room for it now. Does nothing during a recording.
-    private func mend() {
-        guard !isEnding, !isMending, !broken.isEmpty, let journal else { return }
-        guard daemon.state.recording.phase == .off else { return }  // Its end calls this again.
-        isMending = true
-        let paths = broken.sorted()
-        let repairs = RecordingRepair(journal, by: repairer.copy)
-        let mailbox = loop.mailbox
-        run("repair") { [weak self] in
-            for path in paths where Remux.hasRoom(toRepair: path) {
-                let outcome = repairs.repair(path)
-                mailbox.onMain { self?.repaired(path, outcome) }
-            }
-            mailbox.onMain { self?.mended() }
-        }
-    }
-
-    private func mended() {
-        workers -= 1
-        isMending = false
-        guard !broken.isEmpty else { return }
-        mender?.arm(after: mendDelay)
-        mendDelay = min(2 * mendDelay, Self.mendDelays.upperBound)
-    }
-
-    private func repaired(_ path: String, _ outcome: RecordingRepair.Outcome) {
-        let wasBroken = broken.remove(path) != nil
-        switch outcome {
-        case .repaired(let seconds):
-            problems.append("\(path) was cut off, and was repaired.")
-            Log.record.notice("repaired", metadata: ["path": "\(path)", "seconds": "\(seconds)"])
-            onRepaired(path, seconds)
-        case .empty: Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
-        case .busy:
-            Log.record.notice("not repaired, since it is in use", metadata: ["path": "\(path)"])
-        case .setAside(let reason):
-            problems.append(
-                "\(path) is left as it is, because its repair failed"
-                    + " \(RecordingRepair.attempts) times: \(reason)."
-            )
-            Log.record.warning(
-                "set aside",
-                metadata: ["path": "\(path)", "reason": "\(reason)"]
-            )
-        case .failed(let error) where error.code == .noSpace:
-            // The repair may succeed with more room.
-            if !wasBroken { Log.record.warning("not repaired", metadata: ["reason": "\(error)"]) }
-            broken.insert(path)
-            if !isMending { mender?.arm(after: mendDelay) }
-            return
-        case .failed(let error):
-            Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
-            if error.code != .notFound { problems.append("\(path) cannot be repaired: \(error)") }
-        }
-        onChange()
-    }
-
     /// Runs `body` on a thread of its own, since the disk may take long.
     private func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
         workers += 1
+        let mailbox = loop.mailbox
+        let work = { @Sendable [weak self] in
+            body()
+            mailbox.onMain { self?.workers -= 1 }
+        }
         do throws(SystemError) {
-            try Thread(name: name, body).detach()
+            try Thread(name: name, work).detach()
         } catch {
             Log.record.error("no thread", metadata: ["reason": "\(error)"])
-            body()
+            // There is always this one.
+            daemon.files.post(.movies, work)
         }
     }
 }
 
 extension RecordingFailure {
-    /// Creates the reason that `error` is.
     init(_ error: MediaError) {
         self =
             switch error.code {
-            case .noSpace: .noSpace
-            case .denied: .denied
+            case .noSpace: .noSpace(error.reason)
+            case .denied where error.errno != EROFS: .denied
             default: .other("\(error)")
             }
     }
 }
 
 extension RecordedPicture {
-    /// Creates the recorded picture of a camera.
     init(_ role: Role) { self = role == .back ? .back : .front }
 }
 
@@ -661,9 +669,12 @@ extension Daemon {
 }
 
 extension [RecordingSession.Saved] {
-    /// Returns the files by their paths.
+    /// Returns the files by picture, in the order in which they began: "-10" comes after "-2".
     fileprivate func sorted() -> [RecordingSession.Saved] {
-        sorted { $0.movie.path < $1.movie.path }
+        func place(_ file: RecordingSession.Saved) -> (String, Int, String) {
+            (file.picture.rawValue, file.movie.path.utf8.count, file.movie.path)
+        }
+        return sorted { place($0) < place($1) }
     }
 }
 
@@ -671,53 +682,12 @@ extension [RecordingSession.Saved] {
 private final class Stamp: Sendable {
     private let first = Mutex<String?>(nil)
 
-    /// Returns the name for the recording, whose first picture is the first that this was called
-    /// for.
+    /// Returns the recording's name: by the first picture that this was called for.
     func name(at time: Timestamp) -> String {
         first.withLock { name in
             let chosen = name ?? WallTime(time).name
             name = chosen
             return chosen
         }
-    }
-}
-
-/// The place on the disk that a recording needs before it begins.
-private struct Place: Sendable {
-    /// The directory of the files.
-    var folder: String
-    /// The track of the sound, or why there is none; `nil` without a wish for it.
-    var sound: Result<Track, MediaError>?
-}
-
-/// Returns the directory of a new recording: `configured`, or the user's own, which is created if
-/// necessary; tries `encoder`, if there is a wish for one. Waits for the disk.
-///
-/// - Throws: `noSpace`, `denied`, `notFound`, `unsupported` or `system`.
-private func newFolder(
-    in configured: String?,
-    _ encoder: VideoEncoder.Kind?
-) throws(MediaError) -> String {
-    let folder = try VideoDirectory.path(configured: configured)
-    guard !(try DiskSpace(at: folder)).isExhausted else {
-        throw MediaError(.noSpace, "statvfs", folder, errno: ENOSPC)
-    }
-    if let encoder { try check(encoder) }
-    return folder
-}
-
-/// Opens `encoder` on trial. An error names one that works without a graphics processor.
-private func check(_ encoder: VideoEncoder.Kind) throws(MediaError) {
-    do throws(MediaError) {
-        try VideoEncoder.check(encoder)
-    } catch  where encoder == .vaapi {
-        let detail = error.detail.isEmpty ? "" : "\(error.detail); "
-        throw MediaError(
-            error.code,
-            error.operation,
-            error.subject,
-            errno: error.errno,
-            detail: "\(detail)use the encoder x264 instead"
-        )
     }
 }

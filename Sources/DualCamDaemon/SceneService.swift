@@ -2,6 +2,7 @@ import Control
 import DBusKit
 import DualCamCore
 import Frames
+import Platform
 
 /// The Scene interface on the session bus: the arrangement of the two pictures.
 @MainActor
@@ -9,10 +10,23 @@ final class SceneService {
     private let daemon: Daemon
     /// The callers that draw the HUD themselves, with what tells that they are gone.
     private var hudClaims: [String: AnyObject] = [:]
+    private let server: ObjectServer
+    private var timer: EventLoop.Timer?
+    /// `true` until the stream shows where the last movement has led.
+    private var isMoving = false
+    /// The answers that wait for the end of the movement.
+    private var settling: [() -> Void] = []
+
+    /// The seconds between two looks at what moves.
+    private static let interval = 0.02
 
     /// Exports the interface on `server`.
-    init(_ daemon: Daemon, on server: ObjectServer) {
+    ///
+    /// - Throws: `SystemError` if the system has no descriptor left.
+    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
+        self.server = server
+        timer = try loop.timer { [unowned self] in follow() }
         server.export(SceneInterface.self, at: DualCam.path) { [unowned self] scene in
             scene.answer(\.swap) { [unowned self] call throws(DBusError) in try swap(call) }
             scene.answer(\.reset) { call throws(DBusError) in
@@ -28,10 +42,6 @@ final class SceneService {
             }
             scene.get(\.main) { daemon.state.scene.main.path }
             scene.get(\.inset) { daemon.state.scene.main.other.path }
-            scene.get(\.hud) { daemon.state.pro.hud.rawValue }
-            scene.set(\.hud) { word throws(DBusError) in
-                daemon.send(.pro(.setHud(try choice("Hud", word))))
-            }
             scene.get(\.hudConsumer) { daemon.state.pro.hudConsumers.first ?? "" }
             scene.answer(\.claimHud) { [unowned self] call throws(DBusError) in
                 claimHud(for: call.sender) { call.onLeaving($0) }
@@ -44,19 +54,46 @@ final class SceneService {
             scene.get(\.title) { daemon.state.title?.text ?? "" }
             scene.set(\.title) { text throws(DBusError) in
                 do throws(UnreadableValue) {
-                    daemon.send(.scenes(.setTitle(try Title(text))))
+                    daemon.send(.set(\.title, try Title(text)))
                 } catch {
                     throw .outOfRange("A title must have \(error.expected).")
                 }
             }
-            scene.get(\.titleCorner) { daemon.state.titleCorner.rawValue }
-            scene.set(\.titleCorner) { word throws(DBusError) in
-                daemon.send(.scenes(.setTitleCorner(try choice("TitleCorner", word))))
-            }
             scene.get(\.layouts) { Layout.allCases.map(\.rawValue) }
             scene.get(\.mainRectangle) { Quad(daemon.state.scene.restingParts.main) }
             scene.get(\.insetRectangle) { Quad(daemon.state.scene.restingParts.other) }
-            showStyle(scene)
+            scene.bind(Settings.rows, at: \.self, of: daemon)
+            scene.get(\.moving) { [unowned self] in isMoving }
+            scene.answer(\.settle) { [unowned self] call in
+                follow()
+                if isMoving {
+                    settling.append { call.reply() }
+                } else {
+                    daemon.whenShown { call.reply() }
+                }
+            }
+        }
+        daemon.observers.append { [weak self] in self?.follow() }
+    }
+
+    /// Looks if anything moves, again and again until nothing does.
+    private func follow() {
+        guard daemon.state.scene.isStill(at: MonotonicClock.now) else {
+            isMoving = true
+            timer?.arm(after: Self.interval)
+            return
+        }
+        guard isMoving else { return }
+        timer?.disarm()
+        daemon.whenShown { [self] in
+            // Something else may have begun to move.
+            guard isMoving, daemon.state.scene.isStill(at: MonotonicClock.now) else { return }
+            isMoving = false
+            server.refresh()
+            server.emit(\SceneInterface.settled, at: DualCam.path)
+            let all = settling
+            settling = []
+            for done in all { done() }
         }
     }
 
@@ -74,32 +111,6 @@ final class SceneService {
         daemon.send(.pro(.releaseHud(consumer: consumer)))
     }
 
-    private func showStyle(_ scene: Handlers<SceneInterface>) {
-        let daemon = daemon
-        scene.get(\.layout) { daemon.state.scene.style.layout.rawValue }
-        scene.set(\.layout) { [unowned self] word throws(DBusError) in
-            change(\.layout, to: try choice("Layout", word))
-        }
-        scene.get(\.insetVisible) { daemon.state.scene.style.insetVisible }
-        scene.set(\.insetVisible) { [unowned self] in change(\.insetVisible, to: $0) }
-        scene.get(\.insetCorner) { daemon.state.scene.style.insetCorner.rawValue }
-        scene.set(\.insetCorner) { [unowned self] word throws(DBusError) in
-            change(\.insetCorner, to: try choice("InsetCorner", word))
-        }
-        scene.get(\.insetSize) { daemon.state.scene.style.insetSize }
-        scene.set(\.insetSize) { [unowned self] size throws(DBusError) in
-            change(\.insetSize, to: try checked("InsetSize", size, in: SceneStyle.insetSizes))
-        }
-        scene.get(\.swapIcon) { daemon.state.scene.style.swapIcon }
-        scene.set(\.swapIcon) { [unowned self] in change(\.swapIcon, to: $0) }
-    }
-
-    private func change<Part>(_ part: WritableKeyPath<SceneStyle, Part>, to value: Part) {
-        var style = daemon.state.scene.style
-        style[keyPath: part] = value
-        daemon.send(.scene(.setStyle(style)))
-    }
-
     private func swap(
         _ call: Call<Void, SceneInterface.Transition, Bool>
     ) throws(DBusError) {
@@ -112,9 +123,7 @@ final class SceneService {
 }
 
 extension Daemon {
-    /// Checks that the pictures may be swapped now, or not, as `isSwapped` says.
-    ///
-    /// - Throws: `Locked` if they may not.
+    /// Throws `Locked` if the pictures may not be swapped now, or not, as `isSwapped` says.
     func allowSwap(to isSwapped: Bool) throws(DBusError) {
         do throws(SwapRefusal) {
             try state.allowSwap(to: isSwapped, by: configuration.capture)
@@ -123,7 +132,6 @@ extension Daemon {
 }
 
 extension DBusError {
-    /// Creates the bus error for a refusal.
     fileprivate init(_ refusal: SwapRefusal) {
         self =
             switch refusal {
@@ -134,7 +142,6 @@ extension DBusError {
 }
 
 extension Quad {
-    /// Creates the form of `rect` on D-Bus.
     fileprivate init(_ rect: Rect) {
         self.init(x: rect.x, y: rect.y, width: rect.width, height: rect.height)
     }

@@ -5,44 +5,39 @@ import Frames
 import Logging
 import Platform
 
-/// The user's scenes: in memory, and in a file that a thread of its own reads and writes. Changes
-/// are made one after the other, and hold once they are on the disk.
+/// The user's scenes, in memory and a file. Changes come one by one, and hold once on the disk.
 @MainActor
 final class SceneStore {
-    /// The scenes.
     private(set) var book = SceneBook()
     /// The problems with the file, one sentence each.
     private(set) var problems: [String] = []
-    /// The closure called after a change.
     var onChange: () -> Void = {}
 
     private let loop: EventLoop
-    private let disk: LoopWorker<Void>
+    private let files: Files
     private var isLoaded = false
     /// The requests that wait until the scenes are known.
     private var waiting: [() -> Void] = []
-    /// The changes that wait for the one that is being written.
-    private var changes: [() -> Void] = []
-    private var isWriting = false
+    /// The changes, of which one is being written.
+    private let changes = CallerTurns()
 
-    /// The largest number of changes that wait.
+    /// The largest number of changes of one caller that wait.
     private static let mostChanges = 64
 
-    /// Starts the thread.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
-    init(loop: EventLoop) throws(SystemError) {
+    init(_ files: Files, loop: EventLoop) {
+        self.files = files
         self.loop = loop
-        disk = try LoopWorker(name: "scenes")
-        try disk.start { _ in }
     }
 
     /// Requests the file, once the daemon is the only one that writes it.
     func load() {
         let mailbox = loop.mailbox
-        disk.post { _ in
-            let (book, problem) = Self.read()
-            mailbox.onMain { self.take(book, problem) }
+        files.post(.state) {
+            let (book, problem) =
+                Self.file?.load("Your scenes", "are") { text throws(ConfigurationError) in
+                    try SceneBook(parsing: text)
+                } ?? (nil, nil)
+            mailbox.onMain { self.take(book ?? SceneBook(), problem) }
         }
     }
 
@@ -64,16 +59,17 @@ final class SceneStore {
         for work in works { work() }
     }
 
-    /// Changes the scenes. `done` gets the result once it is on the disk, or the error.
+    /// Changes the scenes for `caller`. `done` gets the result once on the disk, or the error.
     func change<Result>(
+        for caller: String = "",
         _ change: @escaping (inout SceneBook) throws(SceneBook.Refusal) -> Result,
         done: @escaping (Swift.Result<Result, DBusError>) -> Void
     ) {
-        guard changes.count < Self.mostChanges else {
-            return done(.failure(.busy("Too many changes of scenes wait for the disk.")))
+        guard changes.count(of: caller) < Self.mostChanges else {
+            return done(.failure(.busy("Too many changes of this program wait for the disk.")))
         }
         whenLoaded { [self] in
-            changes.append { [self] in
+            let work = { [self] in
                 var new = book
                 do throws(SceneBook.Refusal) {
                     let result = try change(&new)
@@ -82,22 +78,11 @@ final class SceneStore {
                     }
                 } catch {
                     done(.failure(DBusError(error)))
-                    finish()
+                    changes.finish()
                 }
             }
-            next()
+            changes.add(work, of: caller)
         }
-    }
-
-    private func next() {
-        guard !isWriting, !changes.isEmpty else { return }
-        isWriting = true
-        changes.removeFirst()()
-    }
-
-    private func finish() {
-        isWriting = false
-        next()
     }
 
     private func write(_ new: SceneBook, _ done: @escaping (DBusError?) -> Void) {
@@ -105,7 +90,7 @@ final class SceneStore {
         let mailbox = loop.mailbox
         // Unsafe: the closure runs on the main thread alone.
         nonisolated(unsafe) let done = done
-        disk.post { _ in
+        files.post(.state) {
             let failure = Self.store(text)
             mailbox.onMain {
                 if let failure {
@@ -115,61 +100,26 @@ final class SceneStore {
                     self.onChange()
                     done(nil)
                 }
-                self.finish()
+                self.changes.finish()
             }
         }
     }
 
-    /// Ends the thread once its work is done. Returns `true` if it has ended by `deadline`.
-    func end(by deadline: Timestamp) -> Bool {
-        changes = []
-        disk.end()
-        return disk.join(until: deadline)
-    }
+    /// Begins no change that waits.
+    func end() { changes.clear() }
 
-    deinit {
-        disk.end()
-        disk.leave()
-    }
-
-    // MARK: The file, on the thread
+    // MARK: The file, on the thread `files`
 
     private nonisolated static var file: StateFile? { StateFile("scenes.toml") }
-
-    /// Returns the scenes in the file, and the problem with it. A damaged file is set aside.
-    private nonisolated static func read() -> (SceneBook, problem: String?) {
-        let reason: String
-        do throws(SystemError) {
-            guard let text = try file?.load() else { return (SceneBook(), nil) }
-            do throws(ConfigurationError) { return (try SceneBook(parsing: text), nil) } catch {
-                reason = "\(error)"
-            }
-        } catch {
-            reason = "\(error)"
-        }
-        let what = "Your scenes cannot be read"
-        do throws(SystemError) {
-            guard let file else { return (SceneBook(), what) }
-            return (SceneBook(), "\(what), and are now in \(try file.setAside()): \(reason)")
-        } catch {
-            return (SceneBook(), "\(what), and the file cannot be moved away (\(error)): \(reason)")
-        }
-    }
 
     /// Writes the file. Returns the reason that this failed, or `nil`.
     private nonisolated static func store(_ text: String) -> String? {
         guard let file else { return "There is no home directory." }
-        do throws(SystemError) {
-            try file.store(text)
-            return nil
-        } catch {
-            return "\(error)"
-        }
+        return failure { () throws(SystemError) in try file.store(text) }
     }
 }
 
 extension DBusError {
-    /// Creates the bus error for a refusal.
     init(_ refusal: SceneBook.Refusal) {
         self =
             switch refusal {

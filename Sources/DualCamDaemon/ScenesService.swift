@@ -24,15 +24,12 @@ final class ScenesService {
     /// The number of applications that have said whether privacy is to be on.
     private var wishes = 0
 
-    /// Exports the interface on `server`.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
-    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) throws(SystemError) {
+    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) {
         self.daemon = daemon
         self.server = server
-        store = try SceneStore(loop: loop)
+        store = SceneStore(daemon.files, loop: loop)
         carryOut = { daemon.perform($0, $1, done: $2) }
-        store.onChange = { for observer in daemon.observers { observer() } }
+        store.onChange = { daemon.change() }
         server.export(ScenesInterface.self, at: DualCam.path) { [unowned self] scenes in
             scenes.get(\.names) { [unowned self] in store.book.names }
             scenes.get(\.current) { [unowned self] in
@@ -51,8 +48,8 @@ final class ScenesService {
     /// The problems with the user's scenes, one sentence each.
     var problems: [String] { store.problems }
 
-    /// Ends the thread that writes scenes. Returns `true` if it has ended by `deadline`.
-    func end(by deadline: Timestamp) -> Bool { store.end(by: deadline) }
+    /// Begins no change that waits.
+    func end() { store.end() }
 
     private func answer(_ scenes: Handlers<ScenesInterface>) {
         scenes.answer(\.apply) { [unowned self] call throws(DBusError) in
@@ -68,7 +65,7 @@ final class ScenesService {
             let parts = try Self.parts(call.options.only)
             store.whenLoaded { [self] in
                 guard let name = store.book.next(after: daemon.state.scenes.last) else {
-                    return call.fail(.noScene("There are no scenes."))
+                    return call.fail(.noScene("There is no scene that leaves the cameras on."))
                 }
                 let isInstant = call.options.instant ?? false
                 apply(name, parts, instantly: isInstant, for: call.sender) { result in
@@ -80,8 +77,7 @@ final class ScenesService {
             store.whenLoaded { [self] in
                 do throws(SceneBook.Refusal) {
                     let names = call.arguments.isEmpty ? store.book.names : call.arguments
-                    // A name may be repeated, but not for ever.
-                    call.reply(try store.book.exported(Array(names.prefix(200))))
+                    call.reply(try store.book.exported(names))
                 } catch {
                     call.fail(DBusError(error))
                 }
@@ -94,7 +90,7 @@ final class ScenesService {
             let name = call.arguments
             // What is shown when the call arrives, however long the disk takes.
             let preset = daemon.state.preset(of: try Self.parts(call.options.only))
-            store.change { book throws(SceneBook.Refusal) in
+            store.change(for: call.sender) { book throws(SceneBook.Refusal) in
                 try book.save(preset, as: name)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.saved(preset, as: name))) }
@@ -103,7 +99,7 @@ final class ScenesService {
         }
         scenes.answer(\.remove) { [unowned self] call in
             let name = call.arguments
-            store.change { book throws(SceneBook.Refusal) in
+            store.change(for: call.sender) { book throws(SceneBook.Refusal) in
                 try book.remove(name)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.renamed(name, to: nil))) }
@@ -112,7 +108,7 @@ final class ScenesService {
         }
         scenes.answer(\.rename) { [unowned self] call in
             let (name, new) = call.arguments
-            store.change { book throws(SceneBook.Refusal) in
+            store.change(for: call.sender) { book throws(SceneBook.Refusal) in
                 try book.rename(name, to: new)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.renamed(name, to: new))) }
@@ -121,7 +117,7 @@ final class ScenesService {
         }
         scenes.answer(\.importText) { [unowned self] call in
             let (text, replacing) = (call.arguments, call.options.replace ?? false)
-            store.change { book throws(SceneBook.Refusal) in
+            store.change(for: call.sender) { book throws(SceneBook.Refusal) in
                 try book.add(text, replacing: replacing)
             } done: { [unowned self] result in
                 if case .success(let names) = result {
@@ -165,8 +161,7 @@ final class ScenesService {
         }
     }
 
-    /// Applies the scene called `name`, or these `parts` of it, for `caller`. `done` gets what was
-    /// refused, and why.
+    /// Applies the scene `name`, or `parts` of it, for `caller`. `done` gets refusals and reasons.
     func apply(
         _ name: String,
         _ parts: Set<ScenePart>?,

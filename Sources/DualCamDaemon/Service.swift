@@ -41,11 +41,13 @@ final class Service {
         editor = SourceEditor(daemon, loop: loop, path: configurationFile)
         previews = PreviewService(daemon, loop: loop)
         stream = StreamService(daemon, editor, previews, on: server)
-        let scene = SceneService(daemon, on: server)
-        scenes = try ScenesService(daemon, on: server, loop: loop)
+        let scene = try SceneService(daemon, on: server, loop: loop)
+        scenes = ScenesService(daemon, on: server, loop: loop)
         privacy = PrivacyService(daemon, on: server)
-        cameras = CameraService(daemon, editor, on: server)
-        others = [scene, ProService(daemon, on: server)]
+        photos = PhotoService(daemon, live, on: server, loop: loop)
+        let look = try CameraLook(daemon, photos, loop: loop)
+        cameras = CameraService(daemon, editor, look, on: server)
+        others = [scene, ProService(daemon, look, on: server)]
         server.export(OrientationInterface.self, at: DualCam.path) { orientation in
             orientation.get(\.mode) { daemon.state.orientation.mode?.rawValue ?? "auto" }
             orientation.set(\.mode) { word throws(DBusError) in
@@ -54,22 +56,39 @@ final class Service {
                     let words = ["auto"] + DeviceOrientation.allCases.map(\.rawValue)
                     throw .outOfRange("Mode", word, expecting: words)
                 }
-                daemon.send(.orientation(.set(mode)))
+                daemon.send(.set(\.orientation, mode))
             }
             orientation.get(\.current) { daemon.state.orientation.current.rawValue }
             orientation.get(\.sensorAvailable) { daemon.state.orientation.hasSensor }
         }
-        photos = PhotoService(daemon, live, on: server, loop: loop)
         capture = CaptureService(daemon, recording, photos, on: server)
         library = LibraryService(daemon, recording, on: server, loop: loop)
         server.exportLogControl()
+        for path in [DualCam.path] + Role.allCases.map(\.path) {
+            server.export(StepsInterface.self, at: path) { steps in
+                steps.answer(\.step) { call in
+                    let (interface, property, change) = call.arguments
+                    server.step(property, of: interface, at: path, by: change.value) { result in
+                        call.answer(result.map { (Variant($0), $1) })
+                    }
+                }
+            }
+        }
         // Clients may have another working directory.
         stream.configurationFile = configurationFile.map(absolutePath) ?? ""
         stream.problems = { [unowned self] in problems }
         editor.onWarnings = { [unowned self] in configurationProblems = $0 }
-        server.onRead = { [unowned self] in refresh() }
-        daemon.observers.append { [unowned self] in refresh() }
-        recording.onChange = { [unowned self] in refresh() }
+        server.onRead = { [unowned self] in
+            daemon.notify()
+            refresh()
+        }
+        // Answers and signals follow the properties that show what has happened.
+        server.onFlush = { daemon.notify() }
+        daemon.observers.append { [weak self] in self?.refresh() }
+        recording.onChange = { [unowned self] in
+            daemon.notify()
+            refresh()
+        }
         refresh()
     }
 
@@ -93,25 +112,21 @@ final class Service {
     /// Takes over configuration changes that no event reports.
     func reconfigure() { library.reconfigure() }
 
-    /// Ends the service's threads. Returns `true` if they have ended in time, those that write by
-    /// `deadline`.
+    /// Ends the threads; `true` if they ended in time, those that write by `deadline`.
     func end(by deadline: Timestamp) -> Bool {
-        let isWritten = editor.end(by: deadline)
-        let areScenesWritten = scenes.end(by: deadline)
+        editor.end()
+        scenes.end()
         let arePreviewsClosed = previews.end(by: deadline)
-        return library.end() && isWritten && areScenesWritten && arePreviewsClosed
+        return library.end() && arePreviewsClosed
     }
 
-    /// Waits at the end of the daemon until the photographs in progress are written and answered,
-    /// at most until `deadline`.
+    /// Waits until photographs in progress are written and answered, at most until `deadline`.
     func endPhotos(by deadline: Timestamp) { photos.end(by: deadline) }
 
     /// All present problems, one sentence each.
     var problems: [String] {
-        var others = OtherProblems()
+        var others = daemon.reported
         others.configuration = configurationProblems
-        others.mirror = daemon.mirrorProblem
-        others.fileHints = daemon.fileHints
         others.scenes = scenes.problems
         others.recording = capture.problems
         return daemon.state.problems(besides: others, daemon.configuration.output)

@@ -1,5 +1,4 @@
 import DBusKit
-import Desktop
 import DualCamCore
 import Logging
 import Platform
@@ -20,7 +19,7 @@ final class Session {
     private var asking: EventLoop.Timer?
     private var memory: EventLoop.Timer?
     private var reconnecting: EventLoop.Timer?
-    private var patience: EventLoop.Timer?
+    private var waiting: EventLoop.Timer?
     /// `true` while a thread waits for the system bus.
     private(set) var isConnecting = false
     private var hasAskedWithoutBus = false
@@ -32,9 +31,7 @@ final class Session {
     private static let patience = 5.0
 
     /// Watches the session bus and, if there is one, the system bus: `bus`. No camera opens before
-    /// it is known if there is one.
-    ///
-    /// - Throws: `SystemError` when the process is out of descriptors.
+    /// it is known if there is one. Throws `SystemError` when the process is out of descriptors.
     init(
         _ daemon: Daemon,
         on connection: BusConnection,
@@ -47,31 +44,32 @@ final class Session {
         asking = try loop.timer { [unowned self] in login?.ask() }
         memory = try loop.timer { daemon.send(.session(.login(.outdated))) }
         reconnecting = try loop.timer { [unowned self] in connect() }
-        patience = try loop.timer { [unowned self] in loseHope() }
-        daemon.onSession = { [unowned self] in carryOut($0) }
+        waiting = try loop.timer { [unowned self] in goOnWithoutBus() }
+        daemon.performers.append { [unowned self] in carryOut($0) }
         screenSavers = ScreenSavers(on: connection) { daemon.send(.session(.covered($0))) }
         do throws(SystemError) {
             realTime = try RealTimeKit(
-                for: daemon.timedThreads,
+                for: daemon.threads.timed,
                 session: connection,
                 loop: loop
             ) { [unowned self] in logPriority($0) }
         } catch {
             Log.control.warning("ordinary priority", metadata: ["reason": "\(error)"])
         }
-        daemon.observers.append { [unowned self] in
+        daemon.observers.append { [weak self] in
+            guard let self else { return }
             letSleep()
             sensor?.isClaimed = !daemon.state.areCamerasClosed
+            realTime?.isResting = daemon.state.areCamerasClosed
         }
         // Cameras stay closed until it is known.
         daemon.send(.session(.login(.expected)))
         connect()
     }
 
-    /// Connects to the system bus.
     private func connect() {
         isConnecting = true
-        patience?.arm(after: Self.patience)
+        waiting?.arm(after: Self.patience)
         do throws(SystemError) {
             try BusConnection.open(bus, loop: loop) { [weak self] result in
                 MainActor.assumeIsolated { self?.connected(result) }
@@ -83,7 +81,7 @@ final class Session {
 
     private func connected(_ result: Result<BusConnection, DBusError>) {
         isConnecting = false
-        patience?.disarm()
+        waiting?.disarm()
         switch result {
         case .success(let system):
             system.onDisconnect = { [unowned self] in
@@ -106,8 +104,8 @@ final class Session {
         }
     }
 
-    /// Goes on without a system bus that does not answer. If it ever does, that counts.
-    private func loseHope() {
+    /// Goes on without a system bus that does not answer. It is used if it answers later.
+    private func goOnWithoutBus() {
         Log.control.warning("the system bus does not answer")
         daemon.send(.session(.login(.silent)))
         askWithoutBus()
@@ -130,7 +128,7 @@ final class Session {
         case .askLogin(let delay): asking?.arm(after: delay)
         case .startLoginMemory: memory?.arm(after: SessionLock.memory)
         case .endLoginMemory: memory?.disarm()
-        default: preconditionFailure("\(effect) is not about the session")
+        default: break
         }
     }
 

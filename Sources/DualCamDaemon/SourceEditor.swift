@@ -8,16 +8,13 @@ import Logging
 import Platform
 
 /// Writes the cameras' sources into the user's configuration file, and takes them over at once.
-/// Requests are carried out one after the other; the files are on a thread of its own.
+/// Requests are carried out one after the other.
 @MainActor
 final class SourceEditor {
     private let daemon: Daemon
     private let loop: EventLoop
     private let file: EditedFile
-    private var worker: LoopWorker<Void>?
-    /// The requests that wait, in order, without the one being carried out.
-    private var waiting: [() -> Void] = []
-    private var isBusy = false
+    private let requests = CallerTurns()
     /// The closure called with the warnings about the file after it was written.
     var onWarnings: ([String]) -> Void = { _ in }
 
@@ -31,15 +28,15 @@ final class SourceEditor {
         file = EditedFile(override: path)
     }
 
-    /// Makes the device that `word` names the camera of `role`. If it is configured for the other
-    /// role, the two roles swap what is configured.
-    func use(_ word: String, as role: Role, _ answer: @escaping Answer) {
-        enqueue { [self] in
+    /// Makes the device that `word` names the camera of `role`, for `caller`. If it is configured
+    /// for the other role, the two roles swap what is configured.
+    func use(_ word: String, as role: Role, for caller: String = "", _ answer: @escaping Answer) {
+        let work = { [self] in
             do throws(DBusError) {
                 let sources = try sources(using: word, as: role)
                 if case .test(let name) = sources.first?.source {
-                    do throws(CaptureError) {
-                        _ = try TestSource(name, role: role)
+                    do throws(UnknownTestPicture) {
+                        _ = try SourceUse(.test(name), role: role, device: nil)
                     } catch {
                         throw DBusError.notSupported("\(error)")
                     }
@@ -50,38 +47,24 @@ final class SourceEditor {
                 finish(answer, error)
             }
         }
+        requests.add(work, of: caller)
     }
 
     /// Restores the file as it was before the last `use`.
-    func undo(_ answer: @escaping Answer) {
-        enqueue { [self] in
+    func undo(for caller: String = "", _ answer: @escaping Answer) {
+        let work = { [self] in
             let file = file
             run(answer) { () throws(EditFailure) in try file.undo() }
         }
+        requests.add(work, of: caller)
     }
 
-    /// Ends the thread once its work is done. Returns `true` if it has ended by `deadline`.
-    func end(by deadline: Timestamp) -> Bool {
-        waiting = []
-        worker?.end()
-        return worker?.join(until: deadline) ?? true
-    }
-
-    private func enqueue(_ work: @escaping () -> Void) {
-        waiting.append(work)
-        next()
-    }
-
-    private func next() {
-        guard !isBusy, !waiting.isEmpty else { return }
-        isBusy = true
-        waiting.removeFirst()()
-    }
+    /// Begins no request that waits.
+    func end() { requests.clear() }
 
     private func finish(_ answer: Answer, _ error: DBusError?) {
-        isBusy = false
         answer(error)
-        next()
+        requests.finish()
     }
 
     /// Returns the sources to write so that the device called `word` is the camera of `role`.
@@ -90,35 +73,23 @@ final class SourceEditor {
         as role: Role
     ) throws(DBusError) -> [SourceChange] {
         do throws(DeviceNameError) {
-            let wanted = try source(called: word, among: daemon.devices)
-            return try daemon.configuration.changes(
-                using: wanted,
-                as: role,
-                among: daemon.devices
-            )
+            let devices = daemon.state.search.devices
+            let wanted = try source(called: word, among: devices)
+            return try daemon.configuration.changes(using: wanted, as: role, among: devices)
         } catch {
             throw DBusError(error)
         }
     }
 
-    /// Does `work` on the thread, and takes over the sources that it returns.
+    /// Does `work` where the file is, and takes over the sources that it returns.
     private func run(
         _ answer: @escaping Answer,
         _ work: @escaping @Sendable () throws(EditFailure) -> EditedFile.Outcome
     ) {
-        do throws(SystemError) {
-            if worker == nil {
-                let new = try LoopWorker<Void>(name: "source-editor")
-                try new.start { _ in }
-                worker = new
-            }
-        } catch {
-            return finish(answer, .failed("\(error)"))
-        }
         // Unsafe: both closures run on the main thread alone.
         nonisolated(unsafe) let answer = answer
         let mailbox = loop.mailbox
-        worker?.post { _ in
+        daemon.files.post(.configuration) {
             let result = Result { () throws(EditFailure) in try work() }
             mailbox.onMain { self.take(result, answer) }
         }
@@ -148,11 +119,6 @@ final class SourceEditor {
             finish(answer, nil)
         }
     }
-
-    deinit {
-        worker?.end()
-        worker?.leave()
-    }
 }
 
 /// The reason that the configuration file was not written.
@@ -163,11 +129,8 @@ private struct EditFailure: Error {
     var isNoCamera = false
 }
 
-/// The configuration file as it is written, and what undoes that.
-///
-/// - Context: The thread `source-editor`.
+/// The configuration file as it is written, and what undoes that. The thread `configuration`.
 private struct EditedFile: Sendable {
-    /// The contents of the file now.
     struct Outcome: Sendable {
         let sources: [SourceChange]
         let warnings: [String]
@@ -203,12 +166,20 @@ private struct EditedFile: Sendable {
         }
         let outcome = Outcome(sources: sources, warnings: warnings.map(\.description))
         guard after != text else { return outcome }
-        let before = read.flatMap { $0.path == path ? $0.text : nil }
+        let mark = read?.mark ?? ""
+        let before = read?.path == path ? mark + text : nil
         try attempt { () throws(SystemError) in
-            let record = "\(path)\n\(before?.utf8.count ?? -1)\n\(before ?? "")\(after)"
+            let record = "\(path)\n\(before?.utf8.count ?? -1)\n\(before ?? "")\(mark)\(after)"
+            let earlier = try? undoing?.load()
             try undoing?.store(record)
-            try makeFolder(of: path)
-            try writeFile(Array(after.utf8), to: path)
+            do throws(SystemError) {
+                try makeFolder(of: path)
+                try writeFile(Array((mark + after).utf8), to: path)
+            } catch {
+                // Nothing was changed, so an undo is still that of the change before.
+                if let earlier { try? undoing?.store(earlier) } else { try? undoing?.remove() }
+                throw error
+            }
         }
         return outcome
     }
@@ -242,8 +213,9 @@ private struct EditedFile: Sendable {
             } else {
                 try writeFile(before, to: path)
             }
-            try undoing?.remove()
         }
+        // It is undone even if its record stays.
+        try? undoing?.remove()
         let read = try load()
         do throws(ConfigurationError) {
             let (configuration, warnings) =

@@ -1,51 +1,67 @@
+import Control
 import DualCamCore
 import Frames
 import Logging
 import Platform
 
 /// Stores what survives a restart: privacy always, and the rest of the state if the configuration
-/// asks for it. All file access is on a thread of its own.
+/// asks for it, on the thread `files`.
 @MainActor
 final class StateStore {
     private let daemon: Daemon
-    private let disk: LoopWorker<Disk>
+    private let disk = Disk()
     /// The contents that the last run left, once they are read.
     private let loaded: Awaited<Disk.Contents>
     private let loop: EventLoop
     private var timer: EventLoop.Timer?
+    private var retry: EventLoop.Timer?
     private var privacyTimer: EventLoop.Timer?
     /// The state on the disk, or on its way there.
     private var stored: SavedState?
+    /// The state that could not be stored last, and why; another one, or time, may help.
+    private var failed: SavedState?
+    private var failure: String?
+    private var retryDelay = StateStore.retryDelays.lowerBound
+    /// The problems with what the last run left, one sentence each.
+    private var problems: [String] = []
     /// `true` until the state of the last run has been read, which must not be replaced before.
     private var isReading = true
     /// `true` if that came after the start. The cameras that it is about are known by then, and it
     /// is not for them any more: it stays on the disk as it is, for the next start.
     private var isLate = false
 
-    /// The delay from a change until it is stored, in seconds, so that not every click of a dial is
-    /// stored.
+    /// The seconds from a change until it is stored: not every click of a dial is.
     private static let delay = 1.0
+    /// The range of the intervals, in seconds, at which a state that could not be stored is stored
+    /// again. Each is longer than the one before.
+    private static let retryDelays = 5.0...600
 
-    /// Restores the state of the daemon, which must not have started yet, and stores it from now
-    /// on. Until the disk has answered, all cameras are closed; one that takes more than `timeout`
-    /// seconds is not waited for.
+    /// Restores the state of the daemon, which has not started yet, and stores it from now on. All
+    /// cameras are closed until the disk has answered, for which `timeout` seconds are waited.
     init(_ daemon: Daemon, loop: EventLoop, timeout: Double = 0.5) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
         loaded = try Awaited()
-        disk = try LoopWorker(name: "state")
-        try disk.start { _ throws(SystemError) in Disk() }
         timer = try loop.timer { [unowned self] in store() }
+        retry = try loop.timer { [unowned self] in store(anew: true) }
         privacyTimer = try loop.timer {
             daemon.send(.privacy(.timedOut(number: daemon.state.privacy.number)))
         }
-        daemon.onPrivacy = { [unowned self] in storePrivacy($0, number: $1) }
-        daemon.observers.append { [unowned self] in
-            if daemon.configuration.state.isRemembered, !isReading, !isLate,
-                SavedState(daemon.state) != stored
-            {
-                timer?.arm(after: Self.delay)
+        daemon.performers.append { [unowned self] effect in
+            if case .storePrivacy(let isOn, let number) = effect {
+                storePrivacy(isOn, number: number)
             }
+        }
+        daemon.observers.append { [weak self] in
+            guard let self else { return }
+            guard daemon.configuration.memory != .nothing else {
+                // Nothing can be forgotten that is not to be remembered.
+                if failure != nil { finish(nil, nil) }
+                return
+            }
+            guard !isReading, !isLate else { return }
+            let saved = SavedState(daemon.state)
+            if saved != stored, saved != failed { timer?.arm(after: Self.delay) }
         }
         daemon.onReset = { [unowned self] in
             // Not even what was read too late counts at the next start.
@@ -58,12 +74,15 @@ final class StateStore {
     /// Reads what the last run left, and waits for it for a while.
     private func load(within timeout: Double) {
         daemon.send(.privacy(.reading))
-        let isRemembered = daemon.configuration.state.isRemembered
-        let (mailbox, loaded) = (loop.mailbox, loaded)
-        disk.post { disk in
+        let isRemembered = daemon.configuration.memory != .nothing
+        let (mailbox, loaded, disk) = (loop.mailbox, loaded, disk)
+        daemon.files.post(.state) {
             let contents = disk.load(isRemembered)
             loaded.deliver(contents)
             mailbox.onMain { self.take(contents) }
+            // A person should hear at the first change that it will be forgotten.
+            guard isRemembered, let failure = disk.check() else { return }
+            mailbox.onMain { self.finish(nil, failure) }
         }
         if let contents = loaded.wait(timeout) { take(contents) } else { isLate = true }
     }
@@ -82,7 +101,8 @@ final class StateStore {
         for problem in contents.problems {
             Log.control.warning("state", metadata: ["reason": "\(problem)"])
         }
-        daemon.send(.stored(problems: contents.problems))
+        problems = contents.problems
+        daemon.send(.stored(problems: problems))
         if let saved = contents.saved {
             stored = saved
             daemon.restore(saved)
@@ -92,8 +112,8 @@ final class StateStore {
 
     private func storePrivacy(_ isOn: Bool, number: Int) {
         privacyTimer?.arm(after: PrivacyState.timeout)
-        let mailbox = loop.mailbox
-        disk.post { disk in
+        let (mailbox, disk) = (loop.mailbox, disk)
+        daemon.files.post(.state) {
             let failure = disk.storePrivacy(isOn)
             if let failure { Log.control.error("privacy", metadata: ["reason": "\(failure)"]) }
             mailbox.onMain {
@@ -102,38 +122,44 @@ final class StateStore {
         }
     }
 
-    /// Stores the state unless it is stored already.
-    func store() {
+    /// Stores the state unless it is stored already; even then if `anew`.
+    func store(anew: Bool = false) {
         timer?.disarm()
         let saved = SavedState(daemon.state)
-        guard daemon.configuration.state.isRemembered, !isReading, !isLate, saved != stored else {
-            return
-        }
+        guard daemon.configuration.memory != .nothing, !isReading, !isLate, anew || saved != stored
+        else { return }
         stored = saved
-        let text = saved.text
-        disk.post { disk in
-            guard let failure = disk.store(text) else { return }
-            Log.control.warning("nothing is remembered", metadata: ["reason": "\(failure)"])
+        let (text, mailbox, disk) = (saved.text, loop.mailbox, disk)
+        daemon.files.post(.state) {
+            let failure = disk.store(text)
+            if let failure {
+                Log.control.warning("nothing is remembered", metadata: ["reason": "\(failure)"])
+            }
+            mailbox.onMain { self.finish(saved, failure) }
         }
     }
 
-    /// Stores the state and ends the thread. Returns `true` if it has ended by `deadline`.
-    func end(by deadline: Timestamp) -> Bool {
-        store()
-        disk.end()
-        return disk.join(until: deadline)
-    }
-
-    deinit {
-        disk.end()
-        disk.leave()
+    /// Notes that `saved` is on the disk, or is not. A failure is a problem until the next success.
+    private func finish(_ saved: SavedState?, _ failure: String?) {
+        if failure == nil {
+            failed = nil
+            retry?.disarm()
+            retryDelay = Self.retryDelays.lowerBound
+        } else {
+            failed = saved
+            if stored == saved { stored = nil }
+            retry?.arm(after: retryDelay)
+            retryDelay = min(2 * retryDelay, Self.retryDelays.upperBound)
+        }
+        guard failure != self.failure else { return }
+        self.failure = failure
+        let forgetting = failure.map { ["\(DualCam.forgetting)\($0)"] } ?? []
+        daemon.send(.stored(problems: problems + forgetting))
     }
 }
 
-/// The files of the state. What waits for the disk is here.
-///
-/// - Context: Bound to the thread `state`.
-private final class Disk {
+/// The files of the state. What waits for the disk is here. The thread `files`.
+private struct Disk: Sendable {
     /// The contents that the last run left.
     struct Contents: Sendable {
         var isPrivate = false
@@ -154,53 +180,36 @@ private final class Disk {
             // Somebody may have asked for privacy.
             contents.isPrivate = true
             contents.problems.append(
-                "Privacy is on, because DualCam cannot read if you had turned it on: \(error)"
+                "Privacy is on, because DualCam cannot read whether you had turned it on: \(error)"
             )
         }
         guard isRemembered else { return contents }
-        do throws(SystemError) {
-            guard let text = try state?.load() else { return contents }
-            do throws(ConfigurationError) {
-                contents.saved = try SavedState(parsing: text)
-            } catch {
-                contents.problems.append(setAside("\(error)"))
-            }
-        } catch {
-            contents.problems.append(setAside("\(error)"))
-        }
+        let (saved, problem) =
+            state?.load("What was remembered", "is") { text throws(ConfigurationError) in
+                try SavedState(parsing: text)
+            } ?? (nil, nil)
+        contents.saved = saved
+        if let problem { contents.problems.append(problem) }
         return contents
-    }
-
-    /// Sets the damaged file aside, and returns a sentence about it.
-    private func setAside(_ reason: String) -> String {
-        let what = "What was remembered cannot be read"
-        guard let state else { return what }
-        do throws(SystemError) {
-            return "\(what), and is now in \(try state.setAside()): \(reason)"
-        } catch {
-            return "\(what), and the file cannot be moved away (\(error)): \(reason)"
-        }
     }
 
     /// Stores the state. Returns the reason that it failed, or `nil`.
     func store(_ text: String) -> String? {
-        attempt { () throws(SystemError) in try state?.store(text) }
+        guard let state else { return "there is no home directory" }
+        return failure { () throws(SystemError) in try state.store(text) }
+    }
+
+    /// Returns the reason that the state cannot be stored now, or `nil`.
+    func check() -> String? {
+        guard let state else { return "there is no home directory" }
+        return failure { () throws(SystemError) in try state.check() }
     }
 
     /// Stores whether privacy is on. Returns the reason that it failed, or `nil`.
     func storePrivacy(_ isOn: Bool) -> String? {
         guard let privacy else { return isOn ? "There is no home directory." : nil }
-        return attempt { () throws(SystemError) in
+        return failure { () throws(SystemError) in
             try isOn ? privacy.store("DualCam keeps cameras closed.\n") : privacy.remove()
-        }
-    }
-
-    private func attempt(_ body: () throws(SystemError) -> Void) -> String? {
-        do throws(SystemError) {
-            try body()
-            return nil
-        } catch {
-            return "\(error)"
         }
     }
 }

@@ -40,7 +40,7 @@ final class StreamService {
                 daemon.state.isStarted ? stop(call, .stream(.stop)) : start(call)
             }
             stream.answer(\.undoUse) { call in
-                editor.undo { error in
+                editor.undo(for: call.sender) { error in
                     if let error { call.fail(error) } else { call.reply() }
                 }
             }
@@ -60,7 +60,9 @@ final class StreamService {
             stream.answer(\.openPreview) { previews.open($0) }
             stream.answer(\.statistics) { $0.reply(daemon.statistics) }
         }
-        daemon.onAnnouncement = { [unowned self] in announce($0) }
+        daemon.performers.append { [unowned self] effect in
+            if case .announce(let announcement) = effect { announce(announcement) }
+        }
     }
 
     private func showState(_ stream: Handlers<StreamInterface>) {
@@ -70,8 +72,9 @@ final class StreamService {
         stream.get(\.possible) { daemon.state.isPossible }
         stream.get(\.problems) { [unowned self] in problems() }
         stream.get(\.devices) { [unowned self] in
-            if daemon.standings != devices.standings {
-                devices = (daemon.standings, daemon.standings.map(\.shown))
+            let standings = daemon.state.search.standings
+            if standings != devices.standings {
+                devices = (standings, standings.map(\.shown))
             }
             return devices.shown
         }
@@ -114,8 +117,8 @@ final class StreamService {
     }
 
     private static let noWindow = """
-        No program has a window to bring back. This would show it again, and the stream would go \
-        on. To stop the stream, use `dualcamctl stop`.
+        No open window shows the stream, so there is none to bring to the front. `dualcamctl view` \
+        opens one. To stop the stream, use `dualcamctl stop`.
         """
 
     private func stop(_ call: Call<Void, NoOptions, Void>, _ event: Event) {
@@ -181,9 +184,8 @@ extension State {
 }
 
 extension BusConnection {
-    /// Calls `done` with `true` if a program on the bus has a window that RestoreRequested brings
-    /// back: it owns org.dualcam.View, or its match rules name that signal. A bus that does not
-    /// tell the rules has none.
+    /// Calls `done` with `true` if a program has a window that RestoreRequested brings back: it
+    /// owns org.dualcam.View, or its match rules, which some buses do not tell, name that signal.
     func findWindow(_ done: @escaping (Bool) -> Void) {
         ask("org.freedesktop.DBus", "NameHasOwner", [.string("org.dualcam.View")]) {
             [self] answer in

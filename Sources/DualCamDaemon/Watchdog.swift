@@ -1,8 +1,7 @@
 import Platform
 
-/// Notifies systemd that the daemon is alive, as long as both event loops run: the main thread's,
-/// which runs this timer, and the composite thread's, which must have answered since the last
-/// notification.
+/// Tells systemd that the daemon is alive, as long as both event loops run: the main thread's,
+/// which runs this timer, and the composite thread's, which must answer in between.
 @MainActor
 final class Watchdog {
     private let daemon: Daemon
@@ -17,12 +16,11 @@ final class Watchdog {
             // Without a notification systemd restarts the daemon.
             if hasAnswered { Supervisor.keepAlive() }
             hasAnswered = false
-            daemon.pingFrames { self.hasAnswered = true }
+            daemon.threads.pingComposite { self.hasAnswered = true }
             timer?.arm(after: interval / 3)
         }
         timer?.arm(after: interval / 3)
     }
 
-    /// Ends the notifications.
     func stop() { timer = nil }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 
 extension Verbs {
     static let completions: List = [Completions.self]
@@ -16,7 +17,6 @@ struct Completions: ParsableCommand {
         case zsh
         case fish
 
-        /// The same shell as a type of the argument parser.
         fileprivate var target: CompletionShell {
             switch self {
             case .bash: .bash
@@ -48,12 +48,26 @@ struct Completions: ParsableCommand {
     /// Returns the parser's script without what is wrong in practice, in swift-argument-parser
     /// 1.8.2.
     private static func mended(_ script: String) -> String {
-        // In bash, a space follows what is completed; but after "gain=" comes its value.
-        script.replacing(
-            #"        COMPREPLY+=("${completion}")"#,
+        // compgen -W expands words, and these may be foreign: a scene's name, a file's. What bash
+        // inserts is quoted. A space follows it; but after "gain=" comes its value.
+        let custom = "\"$(__dualcamctl_custom_complete"
+        return script.replacing(
+            "__dualcamctl_add_completions -W \(custom)",
+            with: "__dualcamctl_offer \(custom)"
+        )
+        .replacing(
+            "__dualcamctl_add_completions() {",
             with: #"""
-                        COMPREPLY+=("${completion}")
-                        [[ "${completion}" != *= ]] || compopt -o nospace 2>/dev/null
+                __dualcamctl_offer() {
+                    local typed="${cur#[\"\']}" name
+                    while IFS='' read -r name; do
+                        [[ -n "${name}" && "${name//\\/}" = "${typed//\\/}"* ]] || continue
+                        COMPREPLY+=("${name}")
+                        [[ "${name}" != *= ]] || compopt -o nospace 2>/dev/null
+                    done <<<"${1}"
+                }
+
+                __dualcamctl_add_completions() {
                 """#
         )
         // fish 3.6 gives no place of the cursor in a word, and then nothing is completed. No

@@ -1,5 +1,8 @@
 import ArgumentParser
+import Control
+import Doctor
 import DualCamCore
+import Frames
 import Platform
 
 extension Verbs {
@@ -76,7 +79,6 @@ struct Config: CommandFamily {
     }
 }
 
-/// The configuration file that a verb is for.
 struct ConfigurationArgument: ParsableArguments {
     @Argument(
         help: "The file to read (default: the one that the daemon reads).",
@@ -86,5 +88,16 @@ struct ConfigurationArgument: ParsableArguments {
 
     func read() throws -> ConfigurationReading {
         try ConfigurationReading(file ?? Client.configurationFile)
+    }
+}
+
+extension ConfigurationReading {
+    /// The failure of a command that needs a file without errors. All but the last of them are
+    /// printed.
+    func failure() -> Failure? {
+        for error in errors.dropLast() {
+            Output.complain("dualcamctl: \("\(error)".printable.sentence)")
+        }
+        return errors.last.map { Failure(status: .failed, message: "\($0)".printable) }
     }
 }

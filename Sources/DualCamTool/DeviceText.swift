@@ -1,3 +1,4 @@
+import Control
 import DBusKit
 
 /// The property Devices in a form that people read.
@@ -19,8 +20,8 @@ enum DeviceText {
                 more: [text("id", of: device), modes(of: device)].filter { !$0.isEmpty }
             )
         }
-        let path = rows.map(\.path.count).max() ?? 0
-        let name = rows.map(\.name.count).max() ?? 0
+        let path = rows.map(\.path.columns).max() ?? 0
+        let name = rows.map(\.name.columns).max() ?? 0
         return rows.map { row in
             let role = row.role.isEmpty ? "–" : row.role
             let line =
@@ -28,13 +29,6 @@ enum DeviceText {
                 + (row.role.isEmpty ? Colour.grey(row.reason) : row.reason)
             return line + "\n" + "       " + Colour.grey(row.more.joined(separator: " · ")) + "\n"
         }.joined()
-    }
-
-    /// Returns "Desk Cam (/dev/video0): infrared camera".
-    static func line(_ device: [String: Value]) -> String {
-        let (name, path) = (text("name", of: device), text("path", of: device))
-        let place = path.isEmpty ? text("id", of: device) : path
-        return "\(name) (\(place)): \(text("reason", of: device))"
     }
 
     private static func text(_ key: String, of device: [String: Value]) -> String {
@@ -47,9 +41,7 @@ enum DeviceText {
         for mode in (device["modes"]?.array ?? []).compactMap({ $0.string?.printable }) {
             let parts = mode.split(separator: "/", maxSplits: 1)
             guard parts.count == 2 else { continue }
-            let size = parts[0].split(separator: "@")[0].split(separator: "x").compactMap {
-                Int($0)
-            }
+            let size = parts[0].prefix { $0 != "@" }.split(separator: "x").compactMap { Int($0) }
             guard size.count == 2, size.allSatisfy({ (0...1 << 20).contains($0) }) else { continue }
             let found = (name: String(parts[1]), mode: String(parts[0]), area: size[0] * size[1])
             guard let index = formats.firstIndex(where: { $0.name == found.name }) else {

@@ -4,72 +4,68 @@ import DBusKit
 import DualCamCore
 
 extension Verbs {
-    static let lens: List = [
-        SelectLens.self, SetZoom.self, SetPerspective.self, Torch.self, Freeze.self,
-        SetInk.self,
-    ]
+    static let lens: List = [SelectLens.self, SetZoom.self, SetPerspective.self]
 }
 
-struct SelectLens: CameraVerb {
-    static let defaultCamera = DefaultCamera.main
+struct SelectLens: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lens",
-        abstract:
-            "List a camera's lenses, or choose one \(defaultCamera)."
+        abstract: "List a camera's lenses, or choose one."
     )
-    @Argument(help: "The name of a lens, or \"list\" to list them.", completion: .lenses)
-    var lens: String
+    @Argument(
+        help: "The name of a lens; without one, or with list, they are listed.",
+        completion: .lenses
+    )
+    var lens: String?
     @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
+    @OptionGroup var options: ChangeOptions
 
     func run() throws {
         let client = try Client()
-        let role = try role(client)
-        if lens != "list" {
+        let isChoice = lens ?? "list" != "list"
+        let role = try camera.role(client, startsService: isChoice)
+        if let lens, isChoice {
             try client.call(\CameraInterface.selectLens, at: role.path, lens)
+            try options.waitIfAsked(client)
         }
-        let list = try client.get(\CameraInterface.lenses, at: role.path)
+        let list = try client.get(\CameraInterface.lenses, at: role.path, startsService: isChoice)
             .map { (name: $0.first, factor: $0.second) }
         let now = try client.get(\CameraInterface.lens, at: role.path)
         let isFallback = try client.get(\CameraInterface.lensFallback, at: role.path)
-        if options.json {
+        if isChoice || options.common.json {
             let array = list.map { lens in
-                JSON.object([("name", .string(lens.name)), ("factor", .number("\(lens.factor)"))])
+                JSON.object([("name", .string(lens.name)), ("factor", JSON(lens.factor))])
             }
-            return Output.write(
-                JSON.document([
-                    ("camera", .string(role.rawValue)), ("lens", JSON(now)),
-                    ("fallback", JSON(isFallback)), ("lenses", .array(array)),
-                ])
+            options.answer(
+                role,
+                now,
+                [("lens", JSON(now)), ("fallback", JSON(isFallback)), ("lenses", .array(array))]
             )
         }
-        if lens != "list" {
-            if isFallback {
-                Output.complain(
-                    "dualcamctl: This lens cannot be used now. Another one shows its view, cropped."
-                )
-            }
-            return
+        if isChoice, isFallback, !options.common.json {
+            Output.complain(
+                "dualcamctl: This lens cannot be used now. Another one shows its view, cropped."
+            )
         }
-        let width = list.map(\.name.count).max() ?? 0
+        guard !isChoice, !options.common.json else { return }
+        let width = list.map(\.name.printable.columns).max() ?? 0
         for lens in list {
             let mark = lens.name == now ? "●" : "○"
-            Output.write("\(mark) \(lens.name.printable.padded(to: width))  \(lens.factor)×\n")
+            Output.write("\(mark) \(lens.name.printable.padded(to: width))  \(lens.factor.tidy)×\n")
         }
     }
 }
 
-struct SetZoom: CameraVerb {
-    static let defaultCamera = DefaultCamera.back
+struct SetZoom: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zoom",
-        abstract: "Zoom a camera's picture \(defaultCamera)."
+        abstract: "Zoom a camera's picture."
     )
     @Argument(
         help:
             "How far to zoom, such as 2 or 1.5x; with a sign, such as +0.5, relative to the current value."
     )
-    var factor: String
+    var factor: String?
     @Option(
         help: ArgumentHelp(
             "Zoom to this point: 0,0 is the top left, 1,1 the bottom right (default: the last point).",
@@ -82,16 +78,14 @@ struct SetZoom: CameraVerb {
     /// The longest time, in milliseconds.
     private static let longestRamp = 60_000
     @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
+    @OptionGroup var options: ChangeOptions
 
-    private func zoom() throws -> Amount {
-        let text = factor.hasSuffix("x") || factor.hasSuffix("×") ? factor.dropLast() : factor[...]
-        guard let zoom = Amount(argument: String(text)), zoom.isRelative || zoom.number > 0 else {
-            throw ValidationError(
-                "Expected a number such as 2 or 1.5x, or a change such as +0.5, not \"\(factor)\"."
-            )
-        }
-        return zoom
+    private func zoom(_ factor: String) throws -> Amount {
+        let zoom = Amount(factor, unit: "x") ?? Amount(factor, unit: "×")
+        if case .to(let number)? = zoom, number <= 0 {} else if let zoom { return zoom }
+        throw ValidationError(
+            "Expected a number such as 2 or 1.5x, or a change such as +0.5, not \"\(factor)\"."
+        )
     }
 
     private func place() throws -> Pair<Double, Double>? {
@@ -104,7 +98,10 @@ struct SetZoom: CameraVerb {
     }
 
     func validate() throws {
-        _ = try zoom()
+        _ = try factor.map(zoom)
+        guard factor != nil || at == nil && ramp == nil else {
+            throw ValidationError("Expected how far to zoom, such as 2 or +0.5.")
+        }
         _ = try place()
         if let ramp, !(0...Self.longestRamp).contains(ramp) {
             throw ValidationError("Expected 0 to \(Self.longestRamp) milliseconds, not \(ramp).")
@@ -113,37 +110,43 @@ struct SetZoom: CameraVerb {
 
     func run() throws {
         let client = try Client()
-        let role = try role(client)
-        var with = Options<CameraInterface.Zoom>()
-        with.ramp = ramp.map { UInt32($0) }
-        with.at = try place()
-        let zoom = try zoom()
-        if zoom.isRelative { with.relative = true }
-        let before = zoom.isRelative ? try client.get(\CameraInterface.zoom, at: role.path) : 0
-        try client.call(\CameraInterface.setZoom, at: role.path, zoom.number, options: with)
-        if try client.get(\CameraInterface.state, at: role.path) == "unavailable" {
-            Output.complain("dualcamctl: There is no \(role.rawValue) camera now.")
+        let role = try camera.role(client, startsService: factor != nil)
+        if let factor {
+            var with = Options<CameraInterface.Zoom>()
+            with.ramp = ramp.map { UInt32($0) }
+            with.at = try place()
+            switch try zoom(factor) {
+            case .to(let zoom):
+                try client.call(\CameraInterface.setZoom, at: role.path, zoom, options: with)
+            case .by(let change):
+                with.relative = true
+                try client.call(\CameraInterface.setZoom, at: role.path, change, options: with)
+                try sayIfItEnds(change, client, role)
+            }
+            try options.waitIfAsked(client)
+            client.tellObstacles(to: ["Zoom"], role)
         }
-        guard options.json || zoom.isRelative else { return }
+        let now = try client.get(\CameraInterface.zoom, at: role.path, startsService: factor != nil)
+        options.answer(role, "\(now.tidy)×", [("zoom", JSON(now))])
+    }
+
+    private func sayIfItEnds(_ change: Double, _ client: Client, _ role: Role) throws {
         let now = try client.get(\CameraInterface.zoom, at: role.path)
-        if zoom.isRelative, abs(before + zoom.number - now) > 0.001 {
-            Output.complain("dualcamctl: The zoom ends at \(now)×.")
-        }
-        guard options.json else { return }
-        Output.write(JSON.document([("camera", .string(role.rawValue)), ("zoom", JSON(now))]))
+        let range = try client.get(\CameraInterface.zoomRange, at: role.path)
+        guard now == (change < 0 ? range.first : range.second) else { return }
+        Output.complain("dualcamctl: zoom ends at \(now.tidy)×.")
     }
 }
 
-struct SetPerspective: CameraVerb {
-    static let defaultCamera = DefaultCamera.back
+struct SetPerspective: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "perspective",
-        abstract:
-            "Show a page or a desk as if seen from straight above \(defaultCamera).",
+        abstract: "Show a page or a desk as if seen from straight above.",
         discussion: """
-            The four corners become the corners of the picture. Give them clockwise from the top \
-            left, as x,y: 0,0 is the top left of the whole picture, 1,1 the bottom right. A \
-            mirrored camera's corners are those of the picture before it is mirrored.
+            What is between the four corners is shown in its own shape, as large as fits. Give the \
+            corners clockwise from the top left, as x,y: 0,0 is the top left of the whole picture, \
+            1,1 the bottom right. A mirrored camera's corners are those of the picture before it is \
+            mirrored.
 
             auto finds the corners of a page that is brighter than the desk, and says how sure \
             it is. Without arguments, it prints the corners in the form of the configuration \
@@ -162,7 +165,7 @@ struct SetPerspective: CameraVerb {
     @Argument(help: ArgumentHelp("Four corners.", valueName: "x,y"))
     var corners: [String] = []
     @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
+    @OptionGroup var options: ChangeOptions
 
     private func points(_ action: Action) throws -> [Pair<Double, Double>] {
         guard corners.count == (action == .set ? 4 : 0) else {
@@ -186,25 +189,23 @@ struct SetPerspective: CameraVerb {
 
     func run() throws {
         let client = try Client()
-        let role = try role(client)
+        let role = try camera.role(client, startsService: action != nil)
         guard let action else { return try show(client, role) }
         if action == .auto { return try find(client, role) }
         try client.set(\CameraInterface.perspective, at: role.path, to: try points(action))
-        report(
-            options,
-            [
-                ("camera", .string(role.rawValue)),
-                ("perspective", JSON.array(corners.map(JSON.string))),
-            ]
-        )
+        try options.waitIfAsked(client)
+        client.tellObstacles(to: ["Perspective"], role)
+        let text = action == .off ? "off" : corners.joined(separator: " ")
+        options.answer(role, text, [("perspective", JSON.array(corners.map(JSON.string)))])
     }
 }
 
 extension SetPerspective {
     /// Prints the corners as the configuration file has them.
     private func show(_ client: Client, _ role: Role) throws {
-        let corners = try client.get(\CameraInterface.perspective, at: role.path)
-        guard options.json else {
+        let perspective = \CameraInterface.perspective
+        let corners = try client.get(perspective, at: role.path, startsService: false)
+        guard options.common.json else {
             let points = corners.map { "[\(Self.text($0.first)), \(Self.text($0.second))]" }
             return Output.write("perspective = [\(points.joined(separator: ", "))]\n")
         }
@@ -212,28 +213,25 @@ extension SetPerspective {
         Output.write(JSON.document(members))
     }
 
-    /// A coordinate, to a thousandth.
-    private static func text(_ number: Double) -> String { "\((number * 1000).rounded() / 1000)" }
+    private static func text(_ number: Double) -> String {
+        ((number * 1000).rounded() / 1000).tidy
+    }
 
     private static func json(_ corners: [Pair<Double, Double>]) -> JSON {
         .array(corners.map { .string("\(text($0.first)),\(text($0.second))") })
     }
 
-    /// Shows the page that the daemon finds.
     private func find(_ client: Client, _ role: Role) throws {
         let (corners, certainty) = try client.call(
             \CameraInterface.findPerspective,
-            at: role.path
+            at: role.path,
+            within: 20
         )
-        guard options.json else {
-            return Output.write("Found a page (\(Int((certainty * 100).rounded())) % sure).\n")
-        }
-        Output.write(
-            JSON.document([
-                ("camera", .string(role.rawValue)),
-                ("perspective", Self.json(corners)),
-                ("certainty", .number(Self.text(certainty))),
-            ])
+        try options.waitIfAsked(client)
+        options.answer(
+            role,
+            "found a page (\((certainty * 100).whole) % sure)",
+            [("perspective", Self.json(corners)), ("certainty", JSON(certainty))]
         )
     }
 }
@@ -245,54 +243,4 @@ private func place(_ text: String) -> Pair<Double, Double>? {
         (0...1).contains(y)
     else { return nil }
     return Pair(x, y)
-}
-
-struct Freeze: CameraVerb {
-    static let defaultCamera = DefaultCamera.back
-    static let configuration = CommandConfiguration(
-        abstract: "Freeze a camera's picture, or show it live again \(defaultCamera).",
-        discussion: """
-            The camera stays open, so its live picture returns at once. Privacy unfreezes it, and \
-            forgets the picture. Photos and recordings of the camera itself stay live.
-            """
-    )
-    @Argument(help: Switch.help)
-    var value: Switch
-    @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
-
-    func run() throws {
-        try value.switch(\CameraInterface.frozen, of: self, "frozen", options)
-    }
-}
-
-struct SetInk: CameraVerb {
-    static let defaultCamera = DefaultCamera.back
-    static let configuration = CommandConfiguration(
-        commandName: "ink",
-        abstract: "Make paper evenly white and ink dark \(defaultCamera)."
-    )
-    @Argument(help: Switch.help)
-    var value: Switch
-    @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
-
-    func run() throws {
-        try value.switch(\CameraInterface.ink, of: self, "ink", options)
-    }
-}
-
-struct Torch: CameraVerb {
-    static let defaultCamera = DefaultCamera.back
-    static let configuration = CommandConfiguration(
-        abstract: "Turn a camera's light on or off \(defaultCamera)."
-    )
-    @Argument(help: Switch.help)
-    var value: Switch
-    @OptionGroup var camera: CameraOption
-    @OptionGroup var options: CommonOptions
-
-    func run() throws {
-        try value.switch(\CameraInterface.torch, of: self, "torch", options)
-    }
 }

@@ -11,15 +11,15 @@ extension Verbs {
 
 struct Media: CommandFamily {
     static let configuration = CommandConfiguration(
-        abstract: "List photos and movies, and make thumbnails of them.",
-        subcommands: [List.self, Thumbnail.self]
+        abstract: "List photos and movies, open them, and make thumbnails.",
+        subcommands: [List.self, Open.self, Thumbnail.self]
     )
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List photos and movies, newest first.",
             discussion: """
-                Each line has the kind, the camera, the size in bytes, the length, the local time \
+                Each line has the kind, the camera, the size, the length, the local time \
                 and the path. The movie of a live photo has no line of its own; --json names it.
                 """
         )
@@ -97,9 +97,10 @@ struct Media: CommandFamily {
                 let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
                 let (more, total) = try list(place, wanted)
                 totals.append(total)
-                items += more.filter { paths.insert($0["path"]?.string ?? "").inserted }
+                let new = more.filter { paths.insert($0["path"]?.string ?? "").inserted }
+                items += new
                 place += more.count
-                guard !more.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
+                guard !new.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
                     break
                 }
             }
@@ -109,9 +110,9 @@ struct Media: CommandFamily {
 
         /// Returns one line per item, in columns, with the path last.
         static func lines(of items: [[String: Value]]) -> String {
-            let width = items.map { "\($0["size"]?.integer ?? 0)".count }.max() ?? 0
+            let width = items.map { ($0["size"]?.integer ?? 0).asBytes.count }.max() ?? 0
             return items.map { item in
-                let size = "\(item["size"]?.integer ?? 0)"
+                let size = (item["size"]?.integer ?? 0).asBytes
                 let columns = [
                     (item["kind"]?.string ?? "").printable.padded(to: 5),
                     (item["camera"]?.string ?? "-").printable.padded(to: 6),
@@ -133,6 +134,45 @@ struct Media: CommandFamily {
         /// Returns the time in the form "2026-11-21 14:30:05", in the local time zone.
         private static func local(_ microseconds: Int) -> String {
             WallTime(microseconds: Int64(microseconds)).text("%Y-%m-%d %H:%M:%S")
+        }
+    }
+
+    struct Open: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open a photo or movie in the program that your desktop has for it."
+        )
+        @Argument(help: "The photo or movie (default: the newest).", completion: .media)
+        var file: String?
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            var path = file
+            if path == nil {
+                let newest = (UInt32(0), UInt32(1))
+                let (items, _) = try Client().call(\LibraryInterface.list, newest, within: 60)
+                path = items.first?["path"]?.string
+            }
+            guard let path else { throw Failure("There are no photos and no recordings yet.") }
+            guard access(path, R_OK) == 0 else {
+                throw Failure(
+                    status: .failed,
+                    message: "\(SystemError.last("open", path))".printable
+                )
+            }
+            var id = pid_t()
+            var words: [UnsafeMutablePointer<CChar>?] = [
+                strdup("xdg-open"), strdup(absolutePath(path)), nil,
+            ]
+            defer { words.forEach { free($0) } }
+            guard posix_spawnp(&id, "xdg-open", nil, nil, &words, environ) == 0 else {
+                throw Failure("xdg-open is not installed; its package is xdg-utils.")
+            }
+            var status: CInt = 0
+            while waitpid(id, &status, 0) < 0, errno == EINTR {}
+            guard status == 0 else {
+                throw Failure("Your desktop has no program for \(path.printable).")
+            }
+            report(options, [("path", .string(path))])
         }
     }
 
@@ -164,6 +204,7 @@ struct Media: CommandFamily {
             guard (1...1024).contains(size) else {
                 throw ValidationError("Expected --size to be from 1 to 1024, not \(size).")
             }
+            try Output.checkPicture(to: output)
             guard output != "-" || !options.json else {
                 throw ValidationError(
                     "The thumbnail and JSON cannot both go to standard output. Leave out --json."

@@ -54,7 +54,7 @@ struct Monitor: ParsableCommand {
         }
     }
 
-    /// Returns a property's value: as it is on D-Bus, but for people `null` where there is no node.
+    /// Returns a property's value as on D-Bus, but `null` where there is no node.
     private func json(_ property: String, _ value: Value) -> JSON {
         property == "NodeId" && value == .uint32(.max) && !options.json
             ? .null : JSON(value)
@@ -83,7 +83,6 @@ struct Monitor: ParsableCommand {
         Output.write("\(time)  " + "\(subject.padded(to: 8)) \(event)\(values)".printable + "\n")
     }
 
-    /// Returns the local time of day in the form "14:03:22.123".
     private static func clock(_ time: WallTime) -> String {
         time.text("%H:%M:%S") + "." + time.milliseconds
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Frames
 import Glibc
 import Photos
@@ -45,6 +46,7 @@ struct Orient: ParsableCommand {
         guard output == nil || !check else {
             throw ValidationError("--check writes nothing, so leave out -o.")
         }
+        try Output.checkPicture(to: output)
         guard output != "-" || !json else {
             throw ValidationError(
                 "The photo and JSON cannot both go to standard output. Leave out --json."
@@ -106,7 +108,6 @@ struct Orient: ParsableCommand {
 }
 
 extension Photograph.Outcome {
-    /// The new file, if there is one.
     fileprivate var file: [UInt8]? {
         switch self {
         case .turned(let bytes), .recoded(let bytes): bytes

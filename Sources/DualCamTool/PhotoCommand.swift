@@ -6,7 +6,7 @@ import Glibc
 import Platform
 
 extension Verbs {
-    static let photos: List = [TakePhoto.self, LivePhoto.self]
+    static let photos: List = [TakePhoto.self]
 }
 
 struct TakePhoto: ParsableCommand {
@@ -18,6 +18,8 @@ struct TakePhoto: ParsableCommand {
             are. Each is upright. If the camera sends JPEGs, the photo is that JPEG, without loss. \
             A live photo has a movie beside it, of the 1.5 s before and after it; if live-photo is \
             off, the movie starts at the photo.
+
+            A photo of the stream leaves out the title, the HUD, marks and messages.
             """
     )
 
@@ -27,16 +29,18 @@ struct TakePhoto: ParsableCommand {
         case both
         case stream
         case all
+
+        var isSeveral: Bool { self == .both || self == .all }
     }
 
     @Option(
         name: .customLong("of"),
         help: ArgumentHelp(
-            "What to take a photo of (default: each camera).",
+            "What to take a photo of (default: each camera). Can be given more than once.",
             valueName: "picture"
         )
     )
-    var subject: Subject?
+    var subjects: [Subject] = []
     @Flag(
         inversion: .prefixedNo,
         help:
@@ -63,7 +67,7 @@ struct TakePhoto: ParsableCommand {
     private static let timeout = 30.0
 
     func validate() throws {
-        guard output == nil || (subject != .both && subject != .all) else {
+        guard output == nil || subjects.count < 2 && !subjects.contains(where: \.isSeveral) else {
             throw ValidationError("-o takes one photo. Say which: --of back, front or stream.")
         }
         guard !Self.isOfAnotherFormat(output ?? "") else {
@@ -77,11 +81,12 @@ struct TakePhoto: ParsableCommand {
         guard !full || live != true else {
             throw ValidationError("A full-size photo gets no movie. Leave out --full or --live.")
         }
-        guard !full || subject != .stream else {
+        guard !full || Set(subjects) != [.stream] else {
             throw ValidationError(
                 "The stream has only one size. Use --full with --of back or front."
             )
         }
+        try Output.checkPicture(to: output)
         guard output != "-" || !options.json else {
             throw ValidationError(
                 "The photo and JSON cannot both go to standard output. Leave out --json."
@@ -106,7 +111,7 @@ struct TakePhoto: ParsableCommand {
             }
         } else {
             var with = Options<CaptureInterface.Photo>()
-            with.of = subject.map { [$0.rawValue] }
+            if !subjects.isEmpty { with.of = subjects.map(\.rawValue) }
             if full { with.full = true }
             with.live = live
             photos = try client.call(
@@ -114,6 +119,12 @@ struct TakePhoto: ParsableCommand {
                 options: with,
                 within: Self.timeout
             )
+            let taken = photos.map { $0["camera"]?.string }
+            for role in Role.allCases where subjects.isEmpty && !taken.contains(role.rawValue) {
+                Output.complain(
+                    "No photo of the \(role.rawValue) camera; `dualcamctl status` shows why."
+                )
+            }
         }
         if options.json {
             let list = photos.map { photo in
@@ -141,7 +152,7 @@ struct TakePhoto: ParsableCommand {
     }
 
     private func take(to output: String, _ client: Client) throws -> [String: Value] {
-        var word = subject?.rawValue
+        var word = subjects.first?.rawValue
         if word == nil {
             word = Role(try client.get(\SceneInterface.main))?.rawValue
         }
@@ -158,37 +169,9 @@ struct TakePhoto: ParsableCommand {
             options: with,
             within: Self.timeout
         )
-        try Output.write(try content(of: file), to: output)
+        let link = "/proc/self/fd/\(fileno(file))"
+        try Output.write(try readFile(link, limit: 1 << 28), to: output)
         photo["path"] = output == "-" ? nil : .string(output)
         return photo
-    }
-
-    private func content(of file: UnsafeMutablePointer<FILE>) throws -> [UInt8] {
-        rewind(file)
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&piece, 1, piece.count, file)
-            guard count > 0 else { break }
-            bytes += piece[..<count]
-        }
-        guard ferror(file) == 0 else { throw SystemError.last("read") }
-        return bytes
-    }
-}
-
-struct LivePhoto: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "live-photo",
-        abstract: "Save a short movie beside every photo.",
-        discussion:
-            "Stays on after a restart, unless remember is false in the configuration."
-    )
-    @Argument(help: Switch.help)
-    var value: Switch
-    @OptionGroup var options: CommonOptions
-
-    func run() throws {
-        try value.switch(\CaptureInterface.livePhoto, "livePhoto", options)
     }
 }

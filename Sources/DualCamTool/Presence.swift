@@ -11,7 +11,6 @@ final class Presence {
     private var subscriptions: [BusConnection.Subscription] = []
     /// The closure called when the daemon has come (`true`) or gone, and once at the start.
     var onChange: (Bool) -> Void = { _ in }
-    /// The closure called for each signal of the daemon.
     var onSignal: (Signal) -> Void = { _ in }
 
     /// Creates the watch.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 import Glibc
 
 extension Verbs {
@@ -37,7 +38,7 @@ struct Record: ParsableCommand {
     }
 
     @Argument(help: "Start or stop recording, or show what is being recorded.")
-    var verb: Verb
+    var verb = Verb.status
     @Option(
         help: ArgumentHelp(
             """
@@ -64,22 +65,32 @@ struct Record: ParsableCommand {
     func run() throws {
         let client = try Client()
         switch verb {
-        case .start: try start(client)
-        case .stop: try stop(client)
+        case .start:
+            try client.call(\CaptureInterface.startRecording, options: wishes, within: 10)
+            try reportStart(client)
+        case .stop:
+            try report(try client.call(\CaptureInterface.stopRecording, within: Self.timeout))
         case .toggle:
-            let isRecording = try client.get(\CaptureInterface.recording)
-            if isRecording { try stop(client) } else { try start(client) }
+            let (isRecording, files) = try client.call(
+                \CaptureInterface.toggleRecording,
+                options: wishes,
+                within: Self.timeout
+            )
+            if isRecording { try reportStart(client) } else { try report(files) }
         case .status: try show(client)
         }
     }
 
-    private func start(_ client: Client) throws {
+    private var wishes: Options<CaptureInterface.Recording> {
         var with = Options<CaptureInterface.Recording>()
         if !of.isEmpty { with.of = of.map(\.rawValue) }
         if noAudio { with.audio = false }
         with.encoder = encoder?.rawValue
         if mp4 { with.mp4 = true }
-        try client.call(\CaptureInterface.startRecording, options: with, within: 10)
+        return with
+    }
+
+    private func reportStart(_ client: Client) throws {
         if (try? client.get(\PrivacyInterface.enabled)) == true {
             Output.complain("dualcamctl: Privacy is on. The cameras are recorded once it is off.")
         }
@@ -87,6 +98,9 @@ struct Record: ParsableCommand {
         let count = (of.isEmpty ? Picture.allCases.count : Set(of).count) - missing.count
         let files = begun(client, count)
         for role in missing { Output.complain("Recording without the \(role.rawValue) camera.") }
+        if let reason = try? client.get(\CaptureInterface.recordingSilence), !reason.isEmpty {
+            Output.complain("Recording without sound: \(reason.printable).")
+        }
         guard !options.json else {
             let members = [("recording", JSON.boolean(true)), ("files", JSON(files))]
             return Output.write(JSON.document(members))
@@ -117,22 +131,32 @@ struct Record: ParsableCommand {
         }
     }
 
-    private func stop(_ client: Client) throws {
-        let files = try client.call(\CaptureInterface.stopRecording, within: Self.timeout)
-        guard !options.json else {
+    private func report(_ files: [[String: Value]]) throws {
+        if options.json {
             let members = [("recording", JSON.boolean(false)), ("files", JSON(files))]
-            return Output.write(JSON.document(members))
+            Output.write(JSON.document(members))
         }
-        for file in files {
+        for file in files where !options.json && file["lost"] == nil {
             var line = file["path"]?.string?.printable ?? ""
             if let dropped = file["dropped"]?.integer, dropped > 0 {
                 line += " (\(dropped) pictures are missing)"
             }
             Output.write(line + "\n")
         }
-        guard let reason = files.compactMap({ $0["error"]?.string }).first else { return }
-        let why = RecordingFailure(word: reason).recordingText.printable
-        throw Failure(status: .failed, message: "The recording had ended by itself: \(why)")
+        if let reason = files.compactMap({ $0["silence"]?.string }).first {
+            let hasSome = files.contains { $0["sound"] == .boolean(true) }
+            Output.complain("\(hasSome ? "Some sound" : "Sound") is missing: \(reason.printable).")
+        }
+        var troubles = files.compactMap { $0["lost"] == nil ? nil : $0["reason"]?.string?.sentence }
+        if let file = files.first(where: { $0["error"] != nil && $0["lost"] == nil }) {
+            let word = file["error"]?.string ?? ""
+            let why = file["reason"]?.string ?? RecordingFailure(word: word).recordingText
+            troubles.append("The recording had ended by itself: \(why)")
+        }
+        guard troubles.isEmpty else {
+            let message = troubles.joined(separator: " ").printable
+            throw Failure(status: .failed, message: message)
+        }
     }
 
     private func show(_ client: Client) throws {
@@ -143,13 +167,44 @@ struct Record: ParsableCommand {
                     ("recording", JSON(values[\.recording])),
                     ("recordingSeconds", JSON(values[\.recordingSeconds])),
                     ("recordingFiles", JSON(values[\.recordingFiles])),
+                    ("recordingRoom", JSON(values[\.recordingRoom])),
                 ])
             )
         }
-        Output.write((StatusText.recordingText(values) ?? "not recording") + "\n")
-        for file in values[\.recordingFiles] ?? [] {
+        let files = values[\.recordingFiles] ?? []
+        let written = files.reduce(0) { $0 + Self.size(of: $1["path"]?.string ?? "") }
+        let size = written > 0 ? " · \(written.asBytes)" : ""
+        Output.write((StatusText.recordingText(values).map { $0 + size } ?? "not recording") + "\n")
+        if let room = values[\.recordingRoom], room > 0 {
+            // As fast as it was filled so far.
+            let seconds = Double(values[\.recordingSeconds] ?? 0)
+            let left = written > 0 ? seconds * Double(room) / Double(written) : 0
+            let isKnown = written > 0 && seconds > 5 && left < 360_000
+            let time = isKnown ? ", for about \(Clock.text(seconds: Int(left)))" : ""
+            Output.write("  \(Int(clamping: room).asBytes) are left\(time)\n")
+        }
+        if let reason = values[\.recordingSilence], !reason.isEmpty {
+            Output.write("  without sound: \(reason.printable)\n")
+        }
+        for file in files {
             let encoder = file["encoder"]?.string?.printable ?? ""
             Output.write("  \(file["path"]?.string?.printable ?? "") (\(encoder))\n")
         }
+    }
+
+    private static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+extension Int {
+    /// The size of a file as people read it: "1.2 GB".
+    var asBytes: String {
+        guard self >= 1000 else { return "\(self) B" }
+        var (number, unit) = (Double(self) / 1000, 0)
+        while number >= 999.5, unit < 3 { (number, unit) = (number / 1000, unit + 1) }
+        let digits = number < 9.95 ? ((number * 10).rounded() / 10).tidy : number.whole
+        return digits + [" kB", " MB", " GB", " TB"][unit]
     }
 }

@@ -14,6 +14,8 @@ struct Scenes: CommandFamily {
         commandName: "scene",
         abstract: "Save what you see under a name, and show it again.",
         discussion: """
+            `scene NAME` shows one, `scene` lists them.
+
             A scene has the layout, the main camera, the inset, the title, and whether Pro mode is on \
             and its values are shown; and for each camera its zoom, perspective, ink, rotation, \
             mirroring, Pro values and what is locked.
@@ -130,7 +132,7 @@ struct Scenes: CommandFamily {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let scenes = try Client().getAll(of: ScenesInterface.self)
+            let scenes = try Client().getAll(of: ScenesInterface.self, startsService: false)
             let names = scenes[\.names] ?? []
             let current = scenes[\.current] ?? ""
             guard !options.json else {
@@ -155,7 +157,7 @@ struct Scenes: CommandFamily {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let text = try Client().call(\ScenesInterface.export, [name])
+            let text = try Client().call(\ScenesInterface.export, [name], startsService: false)
             guard options.json else { return Scenes.write(text) }
             let preset: ScenePreset
             do {
@@ -164,10 +166,10 @@ struct Scenes: CommandFamily {
                 throw Failure(status: .failed, message: "\(error)")
             }
             let cameras: [(String, JSON)] = Role.allCases.map { role in
-                let own = preset.cameras[role]
-                return (role.rawValue, Scenes.object(own.values, unread: own.unread))
+                let own = CameraSettings.scenes.entries(of: preset.cameras[role])
+                return (role.rawValue, Scenes.object(own))
             }
-            let all = Scenes.object(preset.values, unread: preset.unread)
+            let all = Scenes.object(Settings.scenes.entries(of: preset.values))
             guard case .object(let values) = all else { return }
             Output.write(JSON.document([("name", .string(name))] + values + cameras))
         }
@@ -217,8 +219,8 @@ struct Scenes: CommandFamily {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let text = try Client().call(\ScenesInterface.export, names)
-            if let output {
+            let text = try Client().call(\ScenesInterface.export, names, startsService: false)
+            if let output, output != "-" {
                 do throws(SystemError) { try Output.write(Array(text.utf8), to: output) } catch {
                     throw Failure(status: .failed, message: "\(error)")
                 }
@@ -274,7 +276,7 @@ struct Scenes: CommandFamily {
                 }
             }
             guard bytes.count <= Scenes.mostBytes, !bytes.contains(0),
-                let text = String(validating: bytes, as: UTF8.self)
+                let text = decodeUTF8(bytes)
             else {
                 throw Failure(
                     status: .failed,
@@ -290,7 +292,6 @@ struct Scenes: CommandFamily {
     /// The largest text that is sent, in bytes.
     private static let mostBytes = 262_144
 
-    /// Prints what was applied, and what was refused.
     private static func printApplied(
         _ name: String,
         _ refused: [String: Value],
@@ -308,7 +309,6 @@ struct Scenes: CommandFamily {
         }
     }
 
-    /// Prints TOML.
     private static func write(_ text: String) {
         guard Output.isTerminal else { return Output.write(text) }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -317,13 +317,11 @@ struct Scenes: CommandFamily {
 
     /// Returns TOML values as JSON. The values that this version writes have the same form in both;
     /// those that it cannot read, `unread`, are strings.
-    static func object(
-        _ values: [(key: String, text: String)],
-        unread: [String: String]
-    ) -> JSON {
+    static func object(_ values: [(key: String, value: Plain)]) -> JSON {
         JSON.object(
-            values.map { key, text in
-                (key, unread[key] == nil ? .written(text.printable) : .string(text))
+            values.map { key, value in
+                if case .other(let text) = value { return (key, .string(text)) }
+                return (key, .written(value.toml()))
             }
         ).camelCased
     }
@@ -343,16 +341,13 @@ struct SetTitle: ParsableCommand {
     var second: String?
     @Option(help: "The corner of the picture (default: bottom-left).")
     var corner: Corner?
-    @OptionGroup var options: CommonOptions
+    @OptionGroup var options: ChangeOptions
 
     private var lines: [String] {
-        text == "off" && second == nil ? [] : [text, second].compactMap { $0 }
+        text?.lowercased() == "off" && second == nil ? [] : [text, second].compactMap { $0 }
     }
 
     func validate() throws {
-        guard text != nil || corner != nil else {
-            throw ValidationError("Expected a title, off or --corner.")
-        }
         do throws(UnreadableValue) { _ = try Title(lines: lines) } catch {
             throw ValidationError("Expected \(error.expected), not \(error.value).")
         }
@@ -364,12 +359,15 @@ struct SetTitle: ParsableCommand {
         if text != nil {
             try client.set(\SceneInterface.title, to: lines.joined(separator: "\n"))
         }
-        try report(
-            options,
-            [
-                ("title", JSON(try client.get(\SceneInterface.title))),
-                ("corner", JSON(try client.get(\SceneInterface.titleCorner))),
-            ]
+        let isChange = text != nil || corner != nil
+        if isChange { try options.waitIfAsked(client) }
+        if corner != nil { client.tellObstacles(to: ["TitleCorner"], nil) }
+        let scene = try client.getAll(of: SceneInterface.self, startsService: isChange)
+        let title = scene[\.title] ?? ""
+        options.answer(
+            nil,
+            title.isEmpty ? "off" : title,
+            [("title", JSON(title)), ("corner", JSON(scene[\.titleCorner]))]
         )
     }
 }

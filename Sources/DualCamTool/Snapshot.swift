@@ -10,7 +10,6 @@ struct Snapshot {
     /// The reply of `Statistics`; `nil` if there is none.
     private(set) var statistics: Value?
 
-    /// Creates a snapshot of these properties by interface, those of each camera apart.
     init(
         main: [String: [String: Value]] = [:],
         cameras: [Role: [String: [String: Value]]] = [:],
@@ -26,11 +25,6 @@ struct Snapshot {
         StreamInterface.name, SceneInterface.name, ProInterface.name, OrientationInterface.name,
         CaptureInterface.name, PrivacyInterface.name, ScenesInterface.name,
     ]
-
-    /// Creates the state of a daemon with these properties of the stream, and no others.
-    init(stream: [String: Value]) { main[StreamInterface.name] = stream }
-
-    private init() {}
 
     /// The properties of an interface of the main object.
     func values<Members: InterfaceMembers>(of interface: Members.Type) -> PropertyValues<Members> {
@@ -139,55 +133,49 @@ struct Snapshot {
 
     // MARK: - As JSON
 
-    /// Returns the members of `status --json`. Without a daemon all but `state` are null.
+    /// Returns the members of `status --json`: the properties. Without a daemon all but `state` are
+    /// null.
     static func members(_ snapshot: Snapshot?) -> [(String, JSON)] {
-        func member<Members: InterfaceMembers, Content>(
-            _ property: KeyPath<Members, PropertyMember<Content>>
-        ) -> JSON {
-            JSON(snapshot?[property])
+        func own(_ interface: Interface, _ names: [String: String?] = [:]) -> [(String, JSON)] {
+            members(snapshot?.main[interface.name], of: interface, names)
         }
-        func role(_ role: Role?) -> JSON { role.map { .string($0.rawValue) } ?? .null }
-        return [
-            ("state", snapshot == nil ? .string("off") : member(\StreamInterface.state)),
-            ("active", member(\StreamInterface.active)),
-            ("possible", member(\StreamInterface.possible)),
-            ("problems", member(\StreamInterface.problems)),
-            ("daemonVersion", member(\StreamInterface.version)),
-            ("swapped", member(\SceneInterface.swapped)),
-            ("layout", member(\SceneInterface.layout)),
-            ("main", role(snapshot?.mainRole)),
-            ("inset", role(snapshot?.insetRole)),
-            ("insetVisible", member(\SceneInterface.insetVisible)),
-            ("insetCorner", member(\SceneInterface.insetCorner)),
-            ("insetSize", member(\SceneInterface.insetSize)),
-            ("swapIcon", member(\SceneInterface.swapIcon)),
-            ("hud", member(\SceneInterface.hud)),
-            ("scene", member(\ScenesInterface.current)),
-            ("title", member(\SceneInterface.title)),
-            ("titleCorner", member(\SceneInterface.titleCorner)),
-            ("pro", member(\ProInterface.enabled)),
-            ("dial", member(\ProInterface.dial)),
-            ("orientation", member(\OrientationInterface.current)),
-            ("orientationMode", member(\OrientationInterface.mode)),
-            ("livePhoto", member(\CaptureInterface.livePhoto)),
-            ("recording", member(\CaptureInterface.recording)),
-            ("recordingSeconds", member(\CaptureInterface.recordingSeconds)),
-            ("privacy", member(\PrivacyInterface.enabled)),
-            ("consumers", member(\StreamInterface.consumers)),
+        let output = ["Width", "Height", "FrameRate", "PixelFormat", "NodeId"]
+        let hidden = ["Devices", "ConfigurationFile", "Viewers"] + output
+        var stream: [String: String?] = ["Version": "daemonVersion"]
+        for name in hidden { stream[name] = .some(nil) }
+        var all =
+            own(.stream, stream) + own(.scene, ["HudConsumer": nil, "Layouts": nil, "Moving": nil])
+        all += own(.scenes, ["Names": nil, "Current": "scene"])
+        all += own(.pro, ["Enabled": "pro"])
+        all += own(.orientation, ["Mode": "orientationMode", "Current": "orientation"])
+        all += own(.capture) + own(.privacy, ["Enabled": "privacy"])
+        if snapshot == nil { all[0].1 = .string("off") }
+        return all + [
             ("viewers", viewers(snapshot?[\StreamInterface.viewers])),
-            (
-                "output",
-                .object([
-                    ("width", member(\StreamInterface.width)),
-                    ("height", member(\StreamInterface.height)),
-                    ("frameRate", member(\StreamInterface.frameRate)),
-                    ("pixelFormat", member(\StreamInterface.pixelFormat)),
-                    ("nodeId", node(snapshot?[\StreamInterface.nodeID])),
-                ])
-            ),
+            ("output", .object(own(.stream).filter { output.map(\.memberKey).contains($0.0) })),
             ("cameras", cameras(snapshot)),
             ("statistics", JSON(snapshot?.statistics).camelCased),
         ]
+    }
+
+    /// Returns `values` of `interface` under their own keys, those of `names`, or not at all.
+    private static func members(
+        _ values: [String: Value]?,
+        of interface: Interface,
+        _ names: [String: String?] = [:]
+    ) -> [(String, JSON)] {
+        interface.properties.compactMap { property in
+            guard let key = names[property.name, default: property.name.memberKey] else {
+                return nil
+            }
+            let value = values?[property.name]
+            // The largest number of a node means that there is none, and 0 that these are unknown.
+            let isUnknown =
+                property.name == "NodeId" && value == .uint32(.max)
+                || ["Iso", "Shutter", "Kelvin", "Delay"].contains(property.name)
+                    && value?.integer == 0
+            return (key, isUnknown ? .null : .place(value))
+        }
     }
 
     /// Returns the programs that take the stream; null for `nil`.
@@ -199,47 +187,16 @@ struct Snapshot {
         )
     }
 
-    /// Returns the JSON form of a NodeId, whose largest value means that there is none.
-    private static func node(_ id: UInt32?) -> JSON { id == .max ? .null : JSON(id) }
-
     /// Returns the member `cameras`: both cameras, by role.
     static func cameras(_ snapshot: Snapshot?) -> JSON {
-        .object(Role.allCases.map { ($0.rawValue, camera(snapshot, $0)) })
-    }
-
-    private static func camera(_ snapshot: Snapshot?, _ role: Role) -> JSON {
-        func member<Members: InterfaceMembers, Content>(
-            _ property: KeyPath<Members, PropertyMember<Content>>
-        ) -> (String, JSON) {
-            (Members.members[keyPath: property].key, JSON(snapshot?[property, of: role]))
-        }
-        /// A number of which 0 means unknown on the bus.
-        func known<Members: InterfaceMembers, Number: DBusType & FixedWidthInteger>(
-            _ property: KeyPath<Members, PropertyMember<Number>>
-        ) -> (String, JSON) {
-            let (key, value) = member(property)
-            return (key, snapshot?[property, of: role] == 0 ? .null : value)
-        }
-        return .object([
-            member(\CameraInterface.state), member(\CameraInterface.interruption),
-            member(\CameraInterface.name), member(\CameraInterface.source),
-            member(\CameraInterface.width), member(\CameraInterface.height),
-            member(\CameraInterface.frameRate), member(\CameraInterface.pixelFormat),
-            member(\CameraInterface.mirror), member(\CameraInterface.rotation),
-            member(\CameraInterface.framesCaptured), member(\CameraInterface.framesDropped),
-            known(\CameraInterface.delay),
-            member(\CameraInterface.lens), member(\CameraInterface.zoom),
-            member(\CameraInterface.perspective), member(\CameraInterface.frozen),
-            member(\CameraInterface.ink), member(\CameraInterface.torch),
-            member(\ControlsInterface.locked),
-            member(\CameraInterface.consumers),
-            ("nodeId", node(snapshot?[\CameraInterface.nodeID, of: role])),
-            known(\ControlsInterface.iso), member(\ControlsInterface.isoAuto),
-            member(\ControlsInterface.isoApproximate),
-            known(\ControlsInterface.shutter), member(\ControlsInterface.exposureAuto),
-            member(\ControlsInterface.focus), member(\ControlsInterface.focusAuto),
-            member(\ControlsInterface.whiteBalance), known(\ControlsInterface.kelvin),
-            member(\ControlsInterface.compensation),
-        ])
+        .object(
+            Role.allCases.map { role in
+                let values = snapshot?.cameras[role]
+                let all = [Interface.camera, .controls].flatMap { interface in
+                    members(values?[interface.name], of: interface)
+                }
+                return (role.rawValue, .object(all))
+            }
+        )
     }
 }

@@ -8,7 +8,6 @@ import Platform
 struct StatusText {
     private let snapshot: Snapshot
 
-    /// Returns the lines for `snapshot`; `nil` means that there is no daemon.
     static func lines(_ snapshot: Snapshot?) -> [String] {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
@@ -80,7 +79,6 @@ struct StatusText {
         return rows(labelled, showsSource: false).map { "  " + $0 }
     }
 
-    /// The place of the picture that is not the main one.
     private var otherLabel: String {
         switch snapshot[\SceneInterface.layout] {
         case "side-by-side": "right"
@@ -93,7 +91,7 @@ struct StatusText {
 
     private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
         let names = cameras.map { name(of: $0.role) }
-        let width = names.map(\.count).max() ?? 0
+        let width = names.map(\.columns).max() ?? 0
         return zip(cameras, names).map { camera, name in
             var line = camera.label.isEmpty ? "" : camera.label.padded(to: 8)
             line += "\(camera.role.rawValue.padded(to: 7)) \(name.padded(to: width))  "
@@ -138,7 +136,7 @@ struct StatusText {
             parts.append("turned \(angle)°")
         }
         if let zoom = snapshot[\CameraInterface.zoom, of: role], zoom != 1 {
-            parts.append("\((zoom * 100).rounded() / 100)×")
+            parts.append("\(((zoom * 100).rounded() / 100).tidy)×")
         }
         if !(snapshot[\CameraInterface.perspective, of: role] ?? []).isEmpty {
             parts.append("perspective")
@@ -170,7 +168,7 @@ struct StatusText {
         var parts = [layout]
         if layout == "pip" {
             let corner = snapshot[\SceneInterface.insetCorner]?.printable ?? ""
-            let percent = Int(((snapshot[\SceneInterface.insetSize] ?? 0) * 100).rounded())
+            let percent = ((snapshot[\SceneInterface.insetSize] ?? 0) * 100).whole
             let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
             parts.append(isVisible ? "inset \(corner), \(percent) %" : "inset hidden")
         }
@@ -250,7 +248,7 @@ struct StatusText {
             texts.append(shutter.printable)
         }
         if let aperture = value(\.aperture), aperture > 0, !onlyManual {
-            texts.append("f/\(aperture)")
+            texts.append("f/\(aperture.tidy)")
         }
         let balance = value(\.whiteBalance)?.printable ?? "auto"
         if !onlyManual || balance != "auto" {
@@ -263,7 +261,7 @@ struct StatusText {
             texts.append(isAutomatic ? "AF" : "MF \(focus.printable)")
         }
         if let stops = value(\.compensation), stops != 0 {
-            texts.append("\(stops > 0 ? "+" : "")\(stops) EV")
+            texts.append("\(stops > 0 ? "+" : "")\(stops.tidy) EV")
         }
         return texts.filter { !$0.isEmpty }
     }

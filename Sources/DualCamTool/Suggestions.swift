@@ -6,6 +6,20 @@ import DualCamCore
 /// The shell's offers for arguments whose values only a running daemon knows. Nothing here
 /// starts the daemon, and one that does not answer soon is as good as none.
 extension CompletionKind {
+    /// Offers of names that others may have given: one line each, as the shell's script reads them.
+    private static func foreign(
+        _ names: @escaping @Sendable ([String], Int, String) -> [String]
+    ) -> Self {
+        .custom { words, index, prefix in
+            let plain = names(words, index, prefix).filter { $0 == $0.printable }
+            guard CompletionShell.requesting == .zsh else { return plain }
+            // There, a description follows a colon, and Tab puts a line of the history for "!".
+            return plain.filter { !$0.contains("!") }.map {
+                $0.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+            }
+        }
+    }
+
     /// The ISOs of the camera.
     static var isoStops: CompletionKind {
         .custom { words, _, _ in
@@ -14,7 +28,6 @@ extension CompletionKind {
         }
     }
 
-    /// The exposure times of the camera.
     static var shutterStops: CompletionKind {
         .custom { words, _, _ in
             let stops = Asked(words).get(\ControlsInterface.shutterStops) ?? []
@@ -27,16 +40,15 @@ extension CompletionKind {
         }
     }
 
-    /// The lenses of the camera.
     static var lenses: CompletionKind {
-        .custom { words, _, _ in
+        foreign { words, _, _ in
             ["list"] + (Asked(words).get(\CameraInterface.lenses) ?? []).map(\.first)
         }
     }
 
     /// The driver's controls of the camera, up to the "=", after those that are there already.
     static var controls: CompletionKind {
-        .custom { words, index, prefix in
+        foreign { words, index, prefix in
             let typed = prefix.isEmpty && words.indices.contains(index) ? words[index] : prefix
             let done = typed.lastIndex(of: ",").map { String(typed[...$0]) } ?? ""
             let rows = Asked(words).call(\ControlsInterface.listRaw, ()) ?? []
@@ -44,14 +56,12 @@ extension CompletionKind {
         }
     }
 
-    /// The saved scenes.
     static var scenes: CompletionKind {
-        .custom { _, _, _ in Asked([]).get(\ScenesInterface.names, at: DualCam.path) ?? [] }
+        foreign { _, _, _ in Asked([]).get(\ScenesInterface.names, at: DualCam.path) ?? [] }
     }
 
-    /// The devices that may be a camera.
     static var devices: CompletionKind {
-        .custom { _, _, _ in
+        foreign { _, _, _ in
             let devices = Asked([]).get(\StreamInterface.devices, at: DualCam.path) ?? []
             let usable = devices.filter { $0["reason"]?.string != AutoRefusal.noPictures.text }
             let ids = usable.compactMap { device in
@@ -62,9 +72,8 @@ extension CompletionKind {
         }
     }
 
-    /// The newest photographs and movies.
     static var media: CompletionKind {
-        .custom { words, _, _ in
+        foreign { words, _, _ in
             let page = Asked(words).call(\LibraryInterface.list, (0, 200), at: DualCam.path)
             return (page?.0 ?? []).compactMap { $0["path"]?.string }
         }
@@ -74,24 +83,23 @@ extension CompletionKind {
 /// The daemon, asked for the camera that a command line names.
 private struct Asked {
     private let client = try? Client()
-    private let role: Role?
+    private let place: CameraPlace?
 
     /// The longest time that a person waits for a list, in seconds.
     private static let patience = 1.0
 
-    /// Takes `--camera` from the words of the command line.
     init(_ words: [String]) {
         let value = words.firstIndex(of: "--camera").map { $0 + 1 }
-        role = value.flatMap { words.indices.contains($0) ? Role(rawValue: words[$0]) : nil }
+        place = value.flatMap {
+            words.indices.contains($0) ? CameraPlace(rawValue: words[$0]) : nil
+        }
     }
 
     private var path: ObjectPath? {
-        role?.path
-            ?? (try? client?.get(
-                \SceneInterface.main,
-                startsService: false,
-                within: Self.patience
-            ))
+        let place = place ?? .main
+        if let role = Role(rawValue: place.rawValue) { return role.path }
+        let shown = place == .inset ? \SceneInterface.inset : \SceneInterface.main
+        return try? client?.get(shown, startsService: false, within: Self.patience)
     }
 
     /// Returns a property of the object at `path`, or else of the camera; `nil` without a daemon.

@@ -1,3 +1,6 @@
+import Control
+import Frames
+
 /// A line in the user's own format: text with `{{ }}`, each with a name, a number, a "text" or a
 /// function of them, as in playerctl(1).
 struct Template {
@@ -72,7 +75,9 @@ struct Template {
         "uc": Function(arity: 1) { .string($0[0].shown.uppercased()) },
         "trunc": Function(arity: 2) { arguments in
             let text = arguments[0].shown
-            let length = max(0, Int(arguments[1].shown) ?? 0)
+            guard let length = Int(arguments[1].shown).map({ max(0, $0) }) else {
+                return .string(text)
+            }
             return .string(text.count > length ? text.prefix(max(0, length - 1)) + "…" : text)
         },
         "default": Function(arity: 2) { $0[0].shown.isEmpty ? $0[1] : $0[0] },
@@ -94,7 +99,12 @@ struct Template {
     // MARK: - Reading
 
     private struct Scanner {
+        /// The most functions within one another.
+        private static let deepest = 32
         var rest: Substring
+        private var depth = 0
+
+        init(rest: Substring) { self.rest = rest }
 
         mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
 
@@ -130,6 +140,11 @@ struct Template {
                     message: "There is no function \"\(name)\"; expected one of "
                         + Template.functions.keys.sorted().joined(separator: ", ") + "."
                 )
+            }
+            depth += 1
+            defer { depth -= 1 }
+            guard depth <= Self.deepest else {
+                throw Mistake(message: "Expected at most \(Self.deepest) functions in one another.")
             }
             var arguments: [Part] = []
             repeat {
@@ -185,7 +200,6 @@ extension JSON {
         return member.1.member(at: Array(path.dropFirst()))
     }
 
-    /// The value as people read it.
     fileprivate var shown: String {
         switch self {
         case .null: ""

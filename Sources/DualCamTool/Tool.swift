@@ -4,26 +4,6 @@ import DBusKit
 import DualCamCore
 import Frames
 
-/// The exit statuses of the command. They are part of its interface for scripts.
-enum ExitStatus: CInt {
-    case done = 0
-    case failed = 1
-    /// An argument that is unknown or has no meaning.
-    case usage = 2
-    case timedOut = 3
-    /// The daemon is not running, could not be started if that was wanted, or ended early.
-    case notRunning = 8
-    /// There is no such camera, control or scene.
-    case notFound = 10
-}
-
-/// The reason why a command failed.
-struct Failure: Error {
-    let status: ExitStatus
-    /// The reason for people, in one or more sentences.
-    let message: String
-}
-
 /// The command line.
 struct Tool: CommandFamily {
     static let configuration = CommandConfiguration(
@@ -37,14 +17,20 @@ struct Tool: CommandFamily {
         groupedSubcommands: [
             CommandGroup(name: "Status", subcommands: Verbs.status + Verbs.monitor + Verbs.doctor),
             CommandGroup(name: "Stream", subcommands: Verbs.stream),
-            CommandGroup(name: "Scene", subcommands: Verbs.scene + Verbs.scenes),
+            CommandGroup(
+                name: "Picture",
+                subcommands: Verbs.scene + Verbs.properties + Verbs.scenes
+            ),
             CommandGroup(name: "Recording", subcommands: Verbs.recording),
             CommandGroup(
                 name: "Camera",
-                subcommands: Verbs.use + Verbs.camera + Verbs.lens + Verbs.privacy
+                subcommands: Verbs.use + Verbs.look + Verbs.lens + Verbs.desk + Verbs.privacy
             ),
-            CommandGroup(name: "Pro mode", subcommands: Verbs.pro),
-            CommandGroup(name: "Photos", subcommands: Verbs.photos + Verbs.orient + Verbs.media),
+            CommandGroup(name: "Pro mode", subcommands: Verbs.values + Verbs.pro),
+            CommandGroup(
+                name: "Photos",
+                subcommands: Verbs.photos + Verbs.livePhoto + Verbs.orient + Verbs.media
+            ),
             CommandGroup(name: "Desktop", subcommands: Verbs.desktop),
             CommandGroup(
                 name: "Configuration",
@@ -55,7 +41,7 @@ struct Tool: CommandFamily {
 
     /// Returns `arguments` in a form in which no negative number is taken for an option: the one of
     /// `iso -1` after "--" at the end, the one of `--at -1,0` as `--at=-1,0`.
-    private static func separated(_ arguments: [String]) -> [String] {
+    static func separated(_ arguments: [String]) -> [String] {
         guard !arguments.contains("--"),
             let index = arguments.dropFirst().firstIndex(where: {
                 $0.hasPrefix("-") && $0.dropFirst().first.map { $0.isNumber || $0 == "." } ?? false
@@ -64,9 +50,29 @@ struct Tool: CommandFamily {
         var rest = arguments
         let number = rest.remove(at: index)
         let before = rest[index - 1]
-        guard before.hasPrefix("--"), before != "--json" else { return rest + ["--", number] }
+        guard before.hasPrefix("--"), !["--json", "--wait"].contains(before) else {
+            return rest + ["--", number]
+        }
         rest[index - 1] = "\(before)=\(number)"
         return separated(rest)
+    }
+
+    /// Returns `arguments` with the verb that a family of commands has where none is named: "scene"
+    /// lists the scenes, "scene away" shows one.
+    static func completed(_ arguments: [String]) -> [String] {
+        let names = [Scenes._commandName, Media._commandName]
+        guard let family = arguments.first, names.contains(family) else { return arguments }
+        let rest = arguments.dropFirst()
+        guard let word = rest.first(where: { !$0.hasPrefix("-") }) else {
+            let asksForHelp = rest.contains { ["-h", "--help"].contains($0) }
+            return asksForHelp ? arguments : [family, "list"] + rest
+        }
+        let known = Scenes.configuration.subcommands.map { $0._commandName } + ["help"]
+        let isAlone = rest.prefix { !$0.hasPrefix("-") }.count < 2
+        guard family == Scenes._commandName, isAlone, !known.contains(word) else {
+            return arguments
+        }
+        return [family, "apply"] + rest
     }
 
     /// Returns the first of `arguments` that is no subcommand where one is expected, and those that
@@ -92,11 +98,12 @@ struct Tool: CommandFamily {
         _ verb: (word: String, known: [String]),
         isAtVerb: Bool
     ) -> String {
-        let near = verb.known.map { name in
-            (name, name.hasPrefix(verb.word) ? 1 : name.distance(to: verb.word))
-        }.min { $0.1 < $1.1 }
         var message = "Unknown subcommand '\(verb.word)'."
-        if let near, near.1 <= 2 { message += " Did you mean '\(near.0)'?" }
+        if verb.known.contains("swap"), let sentence = FirstWords.sentence(verb.word) {
+            message += " " + sentence
+        } else if let guess = FirstWords.guess(verb.word, among: verb.known) {
+            message += " Did you mean '\(guess)'?"
+        }
         // What comes after it is unexpected too: "Error: 2 unexpected arguments: 'swpa', 'now'".
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = lines.first, let colon = first.firstIndex(of: ":"),
@@ -114,7 +121,7 @@ struct Tool: CommandFamily {
                 Output.complain(corrected(fullMessage(for: error), verb, isAtVerb: true))
                 return .usage
             }
-            var command = try parseAsRoot(separated(arguments))
+            var command = try parseAsRoot(separated(completed(arguments)))
             try command.run()
             return .done
         } catch let failure as Failure {
@@ -134,8 +141,9 @@ struct Tool: CommandFamily {
                 Output.write(text.hasSuffix("\n") ? text : text + "\n")
                 return .done
             }
-            let verb = unknownVerb(arguments)
-            let start = arguments.prefix { !$0.hasPrefix("-") }
+            let whole = completed(arguments)
+            let verb = unknownVerb(whole)
+            let start = whole.prefix { !$0.hasPrefix("-") }
             Output.complain(
                 verb.map { corrected(text, $0, isAtVerb: start.contains($0.word)) } ?? text
             )
@@ -178,88 +186,9 @@ func report(
 
 extension Role: ExpressibleByArgument {}
 
-/// The option for the camera of a command.
-struct CameraOption: ParsableArguments {
-    @Option(name: .customLong("camera"), help: "The camera to use.")
-    var role: Role?
-}
-
-/// The camera that a verb is for when none is named.
-enum DefaultCamera: String, CustomStringConvertible {
-    case main
-    case back
-    case front
-
-    /// "(default: the back camera)", for the help of the verb.
-    var description: String { "(default: the \(rawValue) camera)" }
-}
-
-/// A verb for one camera.
-protocol CameraVerb: ParsableCommand {
-    /// The camera when none is named. The verb's `abstract` tells it.
-    static var defaultCamera: DefaultCamera { get }
-    /// The camera that is named.
-    var camera: CameraOption { get }
-}
-
-extension CameraVerb {
-    /// Returns the camera that is named, or else the verb's default.
-    func role(_ client: Client) throws(Failure) -> Role {
-        if let role = camera.role ?? Role(rawValue: Self.defaultCamera.rawValue) { return role }
-        guard let role = Role(try client.get(\SceneInterface.main)) else {
-            throw Failure(status: .notFound, message: "There is no main camera.")
-        }
-        return role
-    }
-}
-
 /// An argument that switches something.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on
     case off
     case toggle
-
-    /// The help of each argument of this type.
-    static var help: ArgumentHelp { "Turn it on or off; toggle switches from one to the other." }
-
-    /// Switches a property of the daemon. Prints its new value as JSON under `name` if asked to.
-    func `switch`<Members: InterfaceMembers>(
-        _ property: KeyPath<Members, PropertyMember<Bool>>,
-        _ name: String,
-        _ options: CommonOptions
-    ) throws {
-        try `switch`(property, of: nil, name, options, try Client())
-    }
-
-    /// Switches a property of the camera of `verb`. Prints its new value as JSON under `name` if
-    /// asked to.
-    func `switch`<Members: InterfaceMembers>(
-        _ property: KeyPath<Members, PropertyMember<Bool>>,
-        of verb: some CameraVerb,
-        _ name: String,
-        _ options: CommonOptions
-    ) throws {
-        let client = try Client()
-        try `switch`(property, of: try verb.role(client), name, options, client)
-    }
-
-    private func `switch`<Members: InterfaceMembers>(
-        _ property: KeyPath<Members, PropertyMember<Bool>>,
-        of role: Role?,
-        _ name: String,
-        _ options: CommonOptions,
-        _ client: Client
-    ) throws {
-        let path = role?.path ?? DualCam.path
-        // Only a toggle needs the present value.
-        let isOn =
-            switch self {
-            case .on: true
-            case .off: false
-            case .toggle: !(try client.get(property, at: path))
-            }
-        try client.set(property, at: path, to: isOn)
-        let camera = role.map { [("camera", JSON.string($0.rawValue))] } ?? []
-        report(options, camera + [(name, .boolean(isOn))])
-    }
 }

@@ -30,17 +30,22 @@ struct UseDevice: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func validate() throws {
-        guard undo ? role == nil : role != nil && device != nil else {
+        guard undo ? role == nil : (role == nil) == (device == nil) else {
             throw ValidationError("Expected back or front and a device, or --undo.")
         }
     }
 
     func run() throws {
         let client = try Client()
+        let isChange = undo || role != nil
         func sources() throws -> [Role: String] {
             var sources: [Role: String] = [:]
             for role in Role.allCases {
-                sources[role] = try client.get(\CameraInterface.source, at: role.path)
+                sources[role] = try client.get(
+                    \CameraInterface.source,
+                    at: role.path,
+                    startsService: isChange
+                )
             }
             return sources
         }
@@ -53,7 +58,7 @@ struct UseDevice: ParsableCommand {
                 at: role.path,
                 path.isEmpty ? device : "file:\(path)"
             )
-        } else {
+        } else if undo {
             try client.call(\StreamInterface.undoUse)
         }
         let after = try sources()
@@ -62,11 +67,21 @@ struct UseDevice: ParsableCommand {
             return Output.write(JSON.document(members))
         }
         // Also the camera that was asked for: "Desk" may be short for something else.
-        for other in Role.allCases where other == role || before[other] != after[other] {
+        for other in Role.allCases
+        where !isChange || other == role || before[other] != after[other] {
             let name = try client.get(\CameraInterface.name, at: other.path)
             let source = after[other] ?? ""
             let text = name.isEmpty ? source : "\(name) (\(source))"
-            Output.complain("The \(other.rawValue) camera is now \(text.printable).")
+            let lack = try client.get(\CameraInterface.interruption, at: other.path)
+            let isAway = ["not-found", "unplugged"].contains(lack)
+            guard isChange else {
+                Output.write("\(other.rawValue): \(text.printable)\n")
+                continue
+            }
+            Output.complain(
+                "The \(other.rawValue) camera is now \(text.printable)."
+                    + (isAway ? " It is not there now." : "")
+            )
         }
     }
 }

@@ -3,8 +3,8 @@ import Frames
 import GTK
 import Platform
 
-/// The inset in the hand: a copy of the stream's own picture that follows, and the outline of where
-/// it would go.
+/// The inset in the hand: its last picture, which follows, its home, and the outline of where it
+/// would go.
 ///
 /// - Context: bound to GTK's thread.
 final class Carrier {
@@ -12,27 +12,33 @@ final class Carrier {
     private let fixed = Fixed()
     private let copy = Picture()
     private let outline: DrawingArea
-    private let target = Box()
     private var start = Rect(x: 0, y: 0, width: 0, height: 0)
     private var place = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The part of the stream that is carried, in fractions; `nil` while nothing is.
-    private var part: Rect?
     private var isFollowing = false
-    private let mark = Mark()
+    private let marks = Marks()
 
-    /// The outline's place.
-    private final class Mark {
-        var rect: Rect?
+    /// The places that are outlined; `nil` while nothing is carried.
+    private final class Marks {
+        var home: Rect?
+        var target: Rect?
     }
 
     /// The time in which it settles, in seconds.
-    private static let settling = 0.3
+    private static let settling = 0.25
+    /// Its size in the hand, over that in the picture.
+    private static let lift = 1.07
 
     init() {
-        let mark = mark
+        let marks = marks
         outline = DrawingArea { canvas, _ in
-            guard let rect = mark.rect else { return }
-            canvas.outline(rect.inset(by: 1), radius: 9, width: 2, dash: 6, .white(0.9))
+            if let home = marks.home {
+                canvas.fill(home, radius: 9, .black(0.55))
+                canvas.outline(home.inset(by: 1), radius: 9, width: 2, dash: 6, .white())
+            }
+            if let target = marks.target, target != marks.home {
+                canvas.outline(target.inset(by: 1), radius: 9, width: 4, .black(0.6))
+                canvas.outline(target.inset(by: 1), radius: 9, width: 2, .amber)
+            }
         }
         widget = Overlay(outline)
         copy.style("carried").clip()
@@ -42,14 +48,16 @@ final class Carrier {
         widget.isVisible = false
     }
 
-    /// Picks up what is at `rect` of the window, the `part` of the stream.
-    func lift(_ rect: Rect, part: Rect, _ pixels: Pixels?) {
-        start = rect
-        self.part = part
-        isFollowing = true
-        if let pixels { show(pixels) }
-        move(to: rect)
+    /// Picks up what is at `rect` of the window, and looks like `picture`.
+    func lift(_ rect: Rect, _ picture: Texture?) {
+        start = rect.inset(by: -rect.width * (Self.lift - 1) / 2)
+        (marks.home, isFollowing) = (rect, true)
+        copy.show(picture)
+        // It may still fade from the time before.
+        copy.opacity = 1
+        move(to: start)
         widget.isVisible = true
+        outline.redraw()
     }
 
     /// Follows the hand, which is this far from where it began; `target` is where it would go.
@@ -58,38 +66,29 @@ final class Carrier {
         rect.x += x
         rect.y += y
         move(to: rect)
-        if mark.rect != target {
-            mark.rect = target
-            outline.redraw()
-        }
+        guard marks.target != target else { return }
+        marks.target = target
+        outline.redraw()
     }
 
     /// Eases into `target`, and is gone.
     func settle(at target: Rect) {
-        // What follows in the stream is another place.
         isFollowing = false
-        mark.rect = nil
+        (marks.home, marks.target) = (nil, nil)
         outline.redraw()
         let (from, begin) = (place, MonotonicClock.now)
         widget.onFrame { [weak self] in
-            guard let self, !isFollowing, part != nil else { return false }
-            let phase = min(1, (MonotonicClock.now - begin).seconds / Self.settling)
-            move(to: from.interpolated(to: target, fraction: Easing.inOut(phase)))
-            // The stream's own arrives at the same time; it shows through at the end.
-            copy.opacity = phase < 0.8 ? 1 : (1 - phase) / 0.2
-            guard phase >= 1 else { return true }
-            part = nil
+            guard let self, !isFollowing else { return false }
+            let phase = (MonotonicClock.now - begin).seconds / Self.settling
+            move(to: from.interpolated(to: target, fraction: Easing.out(min(1, phase))))
+            // The stream's own fades in beneath, and then shows through.
+            copy.opacity = max(0, min(1, 2 - phase))
+            guard phase >= 2 else { return true }
             copy.opacity = 1
             copy.show(nil)
             widget.isVisible = false
             return false
         }
-    }
-
-    /// Shows the stream's newest picture in the hand.
-    func show(_ pixels: Pixels) {
-        guard let part, isFollowing else { return }
-        if let texture = pixels.texture(of: part) { copy.show(texture) }
     }
 
     private func move(to rect: Rect) {

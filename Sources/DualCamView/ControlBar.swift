@@ -4,129 +4,106 @@ import DualCamCore
 import GTK
 import ViewCore
 
-/// The controls at the bottom of the picture.
+/// The controls at the bottom of the picture: five, or in Pro mode those that stay in reach, with
+/// the values between them.
 ///
 /// - Context: bound to GTK's thread.
 final class ControlBar {
     let widget: Revealer
     var onCommand: (ViewCore.Command) -> Void = { _ in }
-    /// `true` while sound belongs to recordings that begin here.
-    private(set) var recordsSound = true
+    /// `true` while only some of the controls have room.
+    private(set) var isShort = false
+    /// Its height, with letters of the usual size.
+    private(set) var height = 56.0
 
     private let daemon: DaemonMirror?
-    private let all: [Button]
-    private let swap = Button(icon: "camera-switch-symbolic", "Swap the Pictures")
-    private let layout = Button(icon: "view-dual-symbolic", "Next Layout")
-    private let photo = Button(icon: "camera-photo-symbolic", "Take a Photo")
-    private let record = Button(icon: "media-record-symbolic", "Record")
-    private let pro = ToggleButton(toggle: "preferences-other-symbolic", "Pro Mode")
-    private let mirror = ToggleButton(toggle: "object-flip-horizontal-symbolic", "Mirror")
-    private let torch = ToggleButton(toggle: "weather-clear-symbolic", "Torch")
-    private let microphone = ToggleButton(
-        toggle: "audio-input-microphone-symbolic",
-        "Sound in Recordings"
-    )
-    private let privacy = ToggleButton(toggle: "view-conceal-symbolic", "Privacy")
-    /// The cameras that said that they have no light.
-    private var torchless: Set<String> = []
+    private let bar: Box
+    private let values: Widget
+    private let swap = Button(icon: icon("swap"), "Swap the Pictures")
+    private let layout = Button(icon: icon("layout"), "Layout")
+    private let photo = Button(icon: icon("photo"), "Take a Photo")
+    private let record: Button
+    private let dot = Box().style("dot").place(.center, .center)
+    private let privacy = ToggleButton(toggle: icon("privacy"), "Privacy")
+    private let pro = ToggleButton(toggle: icon("pro"), "Pro Mode")
+    private let more = Button(icon: icon("more"), "Menu")
 
-    init(_ daemon: DaemonMirror?) {
+    /// Creates the bar with the `values` of Pro mode.
+    init(_ daemon: DaemonMirror?, values: Widget) {
         self.daemon = daemon
-        let buttons = [swap, layout, photo, record, pro, privacy, microphone, mirror, torch]
-        all = buttons
-        record.style("record")
+        self.values = values
+        record = Button(dot, "Record")
+        let buttons = [swap, layout, photo, record, privacy, pro, more]
         // The keys go on meaning what the list of keys says, after a click, too.
-        all.forEach { $0.keepsFocus() }
-        widget = Revealer(Box(spacing: 2, buttons).style("bar"), seconds: 0.2)
+        for button in buttons { button.keepsFocus().place(.center, .center) }
+        bar = Box(spacing: 4, [swap, layout, photo, record, values, privacy, pro, more])
+        widget = Revealer(bar.style("bar"), seconds: 0.2)
+        record.style("record")
         swap.onClick { [unowned self] in onCommand(.swap) }
-        layout.onClick { [unowned self] in onCommand(.nextLayout) }
+        layout.onClick { [unowned self] in onCommand(.layouts) }
         photo.onClick { [unowned self] in onCommand(.photo) }
         record.onClick { [unowned self] in onCommand(.record) }
-        pro.onToggle { [unowned self] _ in onCommand(.togglePro) }
-        mirror.onToggle { [unowned self] _ in onCommand(.toggleMirror) }
-        torch.onToggle { [unowned self] _ in onCommand(.toggleTorch) }
         privacy.onToggle { [unowned self] _ in onCommand(.togglePrivacy) }
-        microphone.onToggle { [unowned self] _ in onCommand(.toggleMicrophone) }
+        pro.onToggle { [unowned self] _ in onCommand(.togglePro) }
+        more.onClick { [unowned self] in onCommand(.menu) }
     }
 
-    /// `true` while it is shown.
     var isRevealed: Bool {
         get { widget.isRevealed }
         set { widget.isRevealed = newValue }
     }
 
-    /// Shows as many controls as fit into `width`, the most used ones first.
-    func fit(_ width: Int) {
-        let count = max(3, (width - 16) / Self.step)
-        for (index, button) in all.enumerated() { button.isVisible = index < count }
+    /// `true` while Pro mode's values are between the controls.
+    var isPro: Bool { values.isVisible }
+
+    /// The controls that open what belongs to them.
+    var openers: (layout: Widget, more: Widget) { (layout, more) }
+
+    /// Shows as many controls as fit into `width`, with letters `scale` times as large as usual;
+    /// what is left out is in the menu.
+    func fit(_ width: Int, scale: Double) {
+        let room = Double(width) / scale
+        let isTiny = room < 200
+        isShort = isTiny || room < (isPro ? 300 : 256)
+        let isSmall = isPro ? room < 520 : isShort
+        height = isTiny ? 40 : isSmall ? 48 : 56
+        bar.style("small", if: isSmall && !isTiny)
+        bar.style("tiny", if: isTiny)
+        swap.isVisible = isPro && !isShort
+        layout.isVisible = !isPro && !isShort
+        photo.isVisible = !isTiny && !(isPro && isShort)
+        privacy.isVisible = !isShort
+        pro.isVisible = isPro
+        more.isVisible = !isPro || room >= 520
+        let others = [swap, layout, photo, record, privacy, pro, more].count(where: \.isVisible)
+        let taken = Double(others * (isTiny ? 32 : isSmall ? 36 : 44) + 24) * scale
+        values.request(width: isPro ? max(64, min(Int(260 * scale), width - Int(taken))) : -1)
     }
 
-    /// The width of a button, with the gap to the next.
-    private static let step = 38
-
-    /// Chooses if recordings that begin here have sound.
-    func turnSound(_ isOn: Bool) {
-        recordsSound = isOn
-        describe()
-    }
-
-    /// The camera `name` has no light.
-    func noTorch(_ name: String) {
-        torchless.insert(name)
-        describe()
-    }
-
-    /// Takes over what the daemon tells.
     func follow(isPresent: Bool) {
-        self.isPresent = isPresent
-        describe()
-    }
-
-    private var isPresent = false
-
-    private func describe() {
-        let main = daemon?[\SceneInterface.main] ?? DualCam.backPath
         let isPrivate = daemon?[\PrivacyInterface.enabled] ?? false
         let isRecording = daemon?[\CaptureInterface.recording] ?? false
         let states = Role.allCases.map { daemon?[\CameraInterface.state, at: $0.path] ?? "" }
         let hasCamera = states.contains { !["unavailable", ""].contains($0) }
-        let name = daemon?[\CameraInterface.name, at: main] ?? ""
-        let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
 
-        let absent = isPresent ? nil : "DualCam is not running"
+        let isSilent = daemon?.isSilent == true
+        let absent =
+            isPresent ? nil : isSilent ? "DualCam does not answer" : "DualCam is not running"
         let needsCamera =
-            absent ?? (isPrivate ? "The cameras are closed: privacy is on" : nil)
+            absent ?? (isPrivate ? "The cameras are off" : nil)
             ?? (hasCamera ? nil : "No camera is plugged in")
         set(swap, "Swap the Pictures", unless: absent)
-        set(layout, "Next Layout (Now \(present.title))", unless: absent)
+        set(layout, "Layout", unless: absent)
         set(photo, "Take a Photo", unless: needsCamera)
         set(
             record,
             isRecording ? "Stop Recording" : "Record",
             unless: isRecording ? absent : needsCamera
         )
-        record.setIcon(isRecording ? "media-playback-stop-symbolic" : "media-record-symbolic")
-        set(pro, "Pro Mode", unless: needsCamera)
-        set(mirror, "Mirror the Main Picture", unless: absent)
-        set(
-            torch,
-            "Torch of \(name.isEmpty ? "the Main Camera" : name)",
-            unless: needsCamera ?? (torchless.contains(name) ? "\(name) has no light" : nil)
-        )
-        set(
-            microphone,
-            recordsSound ? "Recordings have sound" : "Recordings are silent",
-            unless: absent ?? (isRecording ? "Choose this before you start a recording" : nil)
-        )
-        microphone.setIcon(
-            recordsSound
-                ? "audio-input-microphone-symbolic" : "microphone-disabled-symbolic"
-        )
+        dot.style("stop", if: isRecording)
+        set(pro, "Pro Mode", unless: absent)
         set(privacy, isPrivate ? "Show the Cameras" : "Privacy: Close Both Cameras", unless: absent)
-        microphone.isOn = recordsSound
-        pro.isOn = daemon?[\ProInterface.enabled] ?? false
-        mirror.isOn = daemon?[\CameraInterface.mirror, at: main] ?? false
-        torch.isOn = daemon?[\CameraInterface.torch, at: main] ?? false
+        pro.isOn = isPro
         privacy.isOn = isPrivate
     }
 

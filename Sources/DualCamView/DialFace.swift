@@ -19,24 +19,23 @@ final class DialFace {
         var shown: Double?
         var pull = 0.0
         var isAtEnd = false
-        /// The direction and the begin of a bump.
         var bump: (sign: Double, begin: Timestamp)?
     }
 
-    private static let height = 78
     private static let spacing = 15.3
-    /// The most by which letters are larger than usual, so that the dial has room for them.
-    private static let largestText = 1.5
     /// The time in which the scale goes most of its way, in seconds.
     private static let glide = 0.12
 
     init() {
         let look = look
         widget = DrawingArea { canvas, size in Self.draw(look, canvas, size) }
-        widget.request(height: Self.height)
+        widget.request(height: 80)
         widget.named("Dial")
         widget.setCursor("ns-resize")
     }
+
+    /// `true` where there is no room for its name.
+    var isLow = false { didSet { widget.request(height: isLow ? 54 : 80) } }
 
     func show(_ scale: DialScale) {
         let isOther = look.scale?.name.prefix(4) != scale.name.prefix(4)
@@ -55,7 +54,6 @@ final class DialFace {
         widget.redraw()
     }
 
-    /// Bumps against an end.
     func bump(isHigh: Bool) {
         look.isAtEnd = true
         look.bump = (isHigh ? 1 : -1, MonotonicClock.now)
@@ -108,17 +106,20 @@ final class DialFace {
             height: Double(size.height)
         )
         let hasEdges = Widget.hasHighContrast
-        canvas.fill(face, radius: 18, .black(hasEdges ? 1 : 0.55))
-        if hasEdges { canvas.outline(face.inset(by: 0.5), radius: 18, width: 1, .white()) }
+        canvas.fill(face, radius: 20, .black(hasEdges ? 1 : 0.84))
+        let edge = Color.white(hasEdges ? 1 : 0.12)
+        canvas.outline(face.inset(by: 0.5), radius: 20, width: hasEdges ? 2 : 1, edge)
         guard let scale = look.scale else { return }
-        let text = min(Widget.textScale, largestText)
-        canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13 * text, .white(0.85))
+        let text = textScale
+        if face.height > 60 {
+            canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13 * text, .white(0.9))
+        }
         var offset = look.pull
         if let bump = look.bump {
             let seconds = (MonotonicClock.now - bump.begin).seconds
             offset += bump.sign * (DialMotion.push(after: seconds) ?? 0)
         }
-        canvas.clipped(to: face, radius: 18) { marks(look, scale, canvas, face, offset, text) }
+        canvas.clipped(to: face, radius: 20) { marks(look, scale, canvas, face, offset, text) }
         let needle = Rect(x: face.midX - 1.5, y: face.y + 8, width: 3, height: 22)
         canvas.fill(needle, radius: 1.5, look.isAtEnd ? .red : .amber)
         if !scale.current.isEmpty, !scale.marks.isEmpty {
@@ -151,7 +152,9 @@ final class DialFace {
             let isLong = mark.label != nil
             let line = Rect(x: x - 1, y: face.y + 10, width: 2, height: isLong ? 18 : 10)
             canvas.fill(line, radius: 1, Color.white(isLong ? 0.95 : 0.6).faded(edge))
-            guard let label = mark.label, abs(x - face.midX) > 44 * text else { continue }
+            guard let label = mark.label, edge >= 0.5, abs(x - face.midX) > 44 * text else {
+                continue
+            }
             let half = Double(label.count) * 4.5 * text
             guard x - half > lastEnd + 6 else { continue }
             canvas.write(

@@ -1,3 +1,4 @@
+import Frames
 import GTK
 import Glibc
 import Platform
@@ -8,7 +9,8 @@ import ViewCore
 /// - Context: bound to GTK's thread.
 final class DoctorGroup {
     let group: PreferencesGroup
-    private let toasts: ToastOverlay
+    /// Called with what came of mending.
+    var onResult: (String) -> Void = { _ in }
     private let again = Button("Check Again")
     private let summary: Row
     private var rows: [Row] = []
@@ -16,8 +18,7 @@ final class DoctorGroup {
     /// The check whose mending was asked for once; a second press agrees.
     private var asked: String?
 
-    init(_ toasts: ToastOverlay) {
-        self.toasts = toasts
+    init() {
         summary = Row("Checking…", after: [again])
         group = PreferencesGroup("DualCam in Apps", "", [summary])
         again.onClick { [unowned self] in look() }
@@ -36,8 +37,7 @@ final class DoctorGroup {
             isBusy = false
             again.isSensitive = true
             guard let report = output.flatMap({ DoctorReport(json: $0) }) else {
-                summary.words = "dualcamctl, which checks this, is not installed"
-                return
+                return summary.title = "This cannot be checked here"
             }
             show(report)
         }
@@ -46,24 +46,22 @@ final class DoctorGroup {
     private func show(_ report: DoctorReport) {
         rows.forEach(group.remove)
         let bad = report.checks.filter { $0.isWell == false }
-        summary.words =
+        summary.title =
             bad.isEmpty
             ? "Apps can use it" : bad.count == 1 ? "1 problem" : "\(bad.count) problems"
         rows = bad.map { check in
             var after: [Widget] = []
             if check.isFixable {
                 let fix = Button("Fix")
-                fix.named("Fix \(check.name)")
+                fix.named("Fix \(check.title)")
                 fix.onClick { [unowned self, unowned fix] in mend(check, fix) }
                 after = [fix]
             }
-            let advice = check.isFixable ? "" : check.command.map { "\n\($0)" } ?? ""
-            return Row(check.name, check.text + advice, after: after)
+            return Row(check.title, check.text.sentence.withoutCommands, after: after)
         }
         rows.forEach(group.append)
     }
 
-    /// Mends what was found, after asking.
     private func mend(_ check: DoctorReport.Check, _ button: Button) {
         guard asked == check.name else {
             asked = check.name
@@ -78,7 +76,7 @@ final class DoctorGroup {
             guard let self else { return }
             isBusy = false
             let last = output?.split(separator: "\n").last.map(String.init)
-            toasts.show(last ?? "That did not work.")
+            onResult(last?.withoutCommands ?? "That did not work.")
             look()
         }
     }

@@ -9,7 +9,7 @@ final class Feedback {
     var hasSound = false
     private let connection: BusConnection
     private var watch: BusConnection.Subscription?
-    /// `true` unless nobody answers.
+    /// `false` once the service has not answered.
     private var isThere = true
 
     private static let name = "org.sigxcpu.Feedback"

@@ -5,13 +5,11 @@ import Glibc
 ///
 /// - Context: bound to GTK's thread.
 final class GlobalKeys {
-    /// Their state.
     enum State: Equatable {
-        /// Nobody asked yet.
+        /// The portal has not answered yet.
         case unknown
         /// The desktop has no such portal.
         case impossible
-        /// They can be chosen.
         case off
         /// They work; the keys of each command, in the desktop's words.
         case on([String])
@@ -68,7 +66,6 @@ final class GlobalKeys {
         if session == nil { look() } else { bindShortcuts() }
     }
 
-    /// Ends the keys.
     func end() {
         wants = false
         if let session {
@@ -84,7 +81,7 @@ final class GlobalKeys {
         state = .unknown
     }
 
-    /// Finds out if the portal has shortcuts, and tells it who asks.
+    /// Finds out if the portal has shortcuts, and registers the window with it.
     private func look() {
         // Needed since version 1.21 of the portal; older ones do not know it.
         call(

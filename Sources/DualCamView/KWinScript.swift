@@ -27,44 +27,37 @@ enum KWinScript {
         _ connection: BusConnection,
         folder: String? = RuntimeDirectory.path
     ) {
-        guard let folder, let path = write(in: folder) else { return }
-        load(path, connection, isSecond: false)
-    }
-
-    private static func write(in folder: String) -> String? {
+        guard let folder else { return }
         let path = "\(folder)/keep-above.js"
         do throws(SystemError) {
             try makeDirectory(folder)
             try NewFile.replace(path, with: Array(text.utf8), mode: 0o600)
-            return path
         } catch {
-            return nil
+            return
         }
+        load(path, connection, tries: 2)
     }
 
-    private static func load(_ path: String, _ connection: BusConnection, isSecond: Bool) {
+    private static func load(_ path: String, _ connection: BusConnection, tries: Int) {
+        func unload(_ done: @escaping () -> Void = {}) {
+            ask(connection, "unloadScript", [.string(plugin)]) { _ in done() }
+        }
         ask(connection, "loadScript", [.string(path), .string(plugin)]) { answer in
             guard let number = answer?.first?.integer else { return }
-            if number >= 0 { return run(number, connection) }
-            // It is loaded already: from a window that was killed.
-            guard !isSecond else { return }
-            unload(connection) { load(path, connection, isSecond: true) }
+            // A negative number: a window that was killed has left it loaded.
+            guard number >= 0 else {
+                return unload { if tries > 0 { load(path, connection, tries: tries - 1) } }
+            }
+            let script = "org.kde.kwin.Script"
+            guard let new = ObjectPath("/Scripting/Script\(number)"),
+                let old = ObjectPath("/\(number)")
+            else { return }
+            // Plasma 6, and before.
+            ask(connection, "run", of: script, at: new) { answer in
+                if answer != nil { return unload() }
+                ask(connection, "run", of: script, at: old) { _ in unload() }
+            }
         }
-    }
-
-    private static func run(_ number: Int, _ connection: BusConnection) {
-        let script = "org.kde.kwin.Script"
-        guard let new = ObjectPath("/Scripting/Script\(number)"), let old = ObjectPath("/\(number)")
-        else { return }
-        // Plasma 6, and before.
-        ask(connection, "run", of: script, at: new, []) { answer in
-            if answer != nil { return unload(connection) {} }
-            ask(connection, "run", of: script, at: old, []) { _ in unload(connection) {} }
-        }
-    }
-
-    private static func unload(_ connection: BusConnection, _ done: @escaping () -> Void) {
-        ask(connection, "unloadScript", [.string(plugin)]) { _ in done() }
     }
 
     private static func ask(
@@ -72,7 +65,7 @@ enum KWinScript {
         _ member: String,
         of interface: String = "org.kde.kwin.Scripting",
         at path: ObjectPath = "/Scripting",
-        _ arguments: [Value],
+        _ arguments: [Value] = [],
         _ done: @escaping ([Value]?) -> Void
     ) {
         let call = MethodCall(

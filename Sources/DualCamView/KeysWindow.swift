@@ -8,7 +8,6 @@ import ViewCore
 final class KeysWindow {
     let window: Window
 
-    /// Shows the window over `owner`. `closed` is called when it is closed.
     init(over owner: PictureWindow, closed: @escaping () -> Void) {
         let rows = ViewCore.Command.keys.map { key in
             Row(key.words, after: [Label(key.shown).style("keycap")])
@@ -26,6 +25,7 @@ final class KeysWindow {
                 ]
             )
         )
+        window.belongs(to: self)
         window.setParent(owner.window)
         window.onClose {
             closed()

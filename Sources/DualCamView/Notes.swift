@@ -4,44 +4,59 @@ import Frames
 import GTK
 import ViewCore
 
-/// The words instead of, or over, a picture.
+/// Returns the name of an icon of the window's own family, in `desktop/icons`.
+func icon(_ name: String) -> String { "dualcam-\(name)-symbolic" }
+
+/// The words instead of a picture, or at the top of a live one.
 ///
 /// - Context: bound to GTK's thread.
 final class SituationNote {
-    let widget: Widget
+    /// The words in the middle.
+    let page: Widget
+    /// The words at the top.
+    let pill: Widget
+    private let symbol = Image(icon: icon("camera"))
     private let title = Label("", wraps: true)
     private let advice = Label("", wraps: true)
     private let button = Button("")
+    private let words = Label("", wraps: true)
+    private let action = Button("")
     private(set) var situation: Situation?
     private var room = Size(width: 0, height: 0)
     var onRemedy: (Situation.Remedy) -> Void = { _ in }
 
     init() {
         title.style("title")
-        button.wraps().style("pill", "suggested-action").place(.center, .center)
-        let box = Box(vertical: true, spacing: 8, [title, advice, button])
-        widget = box.style("situation")
-        widget.isVisible = false
-        button.onClick { [unowned self] in
-            if let remedy = situation?.remedy { onRemedy(remedy) }
+        button.wraps().place(.center, .center)
+        let column = Box(vertical: true, spacing: 8, [symbol, title, advice, button])
+        page = column.style("situation")
+        pill = Box(spacing: 8, [words, action.place(.center, .center)]).style("pill")
+        for widget in [page, pill] { widget.isVisible = false }
+        for button in [button, action] {
+            button.onClick { [unowned self] in
+                if let remedy = situation?.remedy { onRemedy(remedy) }
+            }
         }
     }
 
-    /// Shows `situation`; `nil` for nothing.
     func show(_ situation: Situation?) {
         self.situation = situation
-        widget.isVisible = situation != nil
+        page.isVisible = situation.map { $0.ground != .live } ?? false
+        pill.isVisible = situation?.ground == .live
         guard let situation else { return }
-        title.text = situation.title
+        title.text = page.isVisible ? situation.title : ""
+        words.text = pill.isVisible ? situation.title : ""
         advice.text = situation.advice
-        button.isVisible = situation.remedy != nil
-        if let remedy = situation.remedy { button.label = remedy.words }
+        for button in [button, action] {
+            button.isVisible = situation.remedy != nil
+            if let remedy = situation.remedy { button.label = remedy.words }
+        }
         arrange()
-        // Where it explains an empty window, its button is what the next key presses.
-        if !situation.hasPicture, situation.remedy != nil { button.grabFocus() }
+        // Where it explains an empty window, its button is what the next key presses. Over an old
+        // picture that key was meant for something else.
+        if situation.ground == .none, situation.remedy != nil { button.grabFocus() }
     }
 
-    /// Fits into `room`.
     func fit(_ room: Size) {
         guard room != self.room else { return }
         self.room = room
@@ -51,25 +66,86 @@ final class SituationNote {
     /// The room that is left free on each side.
     static let margin = 16
 
-    /// Leaves the advice out where a button says the same, and there is no room for both.
+    /// Leaves out what there is no room for: the symbol, then the advice.
     private func arrange() {
-        guard let situation else { return }
+        guard let situation, page.isVisible, room.area > 0 else { return }
+        func fits() -> Bool {
+            page.height(forWidth: room.width - 2 * Self.margin) <= room.height - 2 * Self.margin
+        }
+        symbol.isVisible = situation.ground == .none
         advice.isVisible = !situation.advice.isEmpty
-        guard situation.remedy != nil, room.area > 0 else { return }
-        let height = widget.height(forWidth: room.width - 2 * Self.margin)
-        if height > room.height - 2 * Self.margin { advice.isVisible = false }
+        if !fits() { symbol.isVisible = false }
+        if situation.remedy != nil, !fits() { advice.isVisible = false }
     }
 }
 
-/// The time of a recording, and the level of its sound.
+/// One message at the top of the picture, with at most one action. A new one takes its place.
+///
+/// - Context: bound to GTK's thread.
+final class Toast {
+    let widget: Revealer
+    private let words = Label("", wraps: true)
+    private let button = Button("")
+    private var leaving: MainLoop.Timer?
+    private var action: () -> Void = {}
+    private var dismissed: () -> Void = {}
+
+    /// The time for which it stays while the pointer is not on it, in seconds.
+    private static let stay = 5.0
+
+    init() {
+        let pill = Box(spacing: 8, [words, button.place(.center, .center)]).style("pill")
+        widget = Revealer(pill, seconds: 0.2)
+        button.keepsFocus().onClick { [unowned self] in
+            action()
+            leave()
+        }
+        pill.onPointer { [unowned self] place in
+            guard widget.isRevealed else { return }
+            if place != nil { leaving = nil } else { wait() }
+        }
+    }
+
+    /// Shows `message`, with a button that does `action`. `dismissed` is called once it is gone.
+    func show(
+        _ message: String,
+        button: String? = nil,
+        _ action: @escaping () -> Void = {},
+        dismissed: @escaping () -> Void = {}
+    ) {
+        self.dismissed()
+        (self.action, self.dismissed) = (action, dismissed)
+        words.text = message
+        self.button.isVisible = button != nil
+        if let button { self.button.label = button }
+        widget.isRevealed = true
+        wait()
+    }
+
+    private func wait() {
+        leaving = MainLoop.Timer(after: Self.stay) { [unowned self] in leave() }
+    }
+
+    private func leave() {
+        leaving = nil
+        widget.isRevealed = false
+        dismissed()
+        (action, dismissed) = ({}, {})
+    }
+}
+
+/// The time of a recording, the level of its sound, and its end.
 ///
 /// - Context: bound to GTK's thread.
 final class RecordingPill {
     let widget: Widget
+    var onStop: () -> Void = {}
     private let time = Label("0:00")
     private let bar: DrawingArea
+    private let stop = Button(icon: icon("stop"), "Stop Recording")
     private let meter = Meter()
     private var measures = false
+    private var isSmall = false
 
     /// The bar's content.
     private final class Meter {
@@ -77,24 +153,40 @@ final class RecordingPill {
         var filled: Double?
     }
 
+    /// The marks of the meter; the last two are loud.
+    private static let marks = 9
+
     init() {
         let meter = meter
         bar = DrawingArea { canvas, size in
             guard let filled = meter.filled else { return }
-            var rect = Rect(size)
-            canvas.fill(rect, radius: rect.height / 2, .white(0.25))
-            rect.width *= filled
-            let isLoud = filled > 0.97
-            if rect.width >= 1 {
-                canvas.fill(rect, radius: rect.height / 2, isLoud ? .red : .white(0.95))
+            for index in 0..<Self.marks {
+                let mark = Rect(
+                    x: Double(index * 5),
+                    y: 0,
+                    width: 3,
+                    height: Double(size.height)
+                )
+                let isFull = filled * Double(Self.marks) > Double(index)
+                let color: Color = index < Self.marks - 2 ? .white() : .amber
+                canvas.fill(mark, radius: 1, isFull ? color : .white(0.3))
             }
         }
-        bar.request(width: 44, height: 5)
+        bar.request(width: Self.marks * 5 - 2, height: 14)
         bar.place(.center, .center)
         bar.isVisible = false
-        widget = Box(spacing: 6, [Image(icon: "media-record-symbolic", pixels: 12), time, bar])
-            .style("tag", "recording")
+        stop.style("disc").keepsFocus().place(.center, .center)
+        let dot = Box().style("dot").place(.center, .center)
+        widget = Box(spacing: 8, [dot, time, bar, stop]).style("pill", "recording")
         widget.isVisible = false
+        stop.onClick { [unowned self] in onStop() }
+    }
+
+    /// Shows the time alone where there is little room.
+    func fit(_ room: Size) {
+        isSmall = room.width < 280
+        stop.isVisible = !isSmall
+        show(level: meter.filled)
     }
 
     func follow(_ daemon: DaemonMirror?, isSeen: Bool) {
@@ -103,16 +195,18 @@ final class RecordingPill {
         if (isRecording && isSeen) != measures {
             measures = isRecording && isSeen
             daemon?.call(\CaptureInterface.measureSound, measures)
-            if !measures { show(level: nil) }
+            if !measures { meter.filled = nil }
         }
         guard isRecording else { return }
         time.text = Clock.text(seconds: Int(daemon?[\CaptureInterface.recordingSeconds] ?? 0))
     }
 
-    /// Shows the level of the sound, 0 … 1; `nil` where there is none.
-    func show(level: Double?) {
-        meter.filled = level.map { SoundMeter.filled($0) }
-        bar.isVisible = level != nil
+    /// Takes the level of the sound, 0 … 1; `nil` where there is none.
+    func take(level: Double?) { show(level: level.map { SoundMeter.filled($0) }) }
+
+    private func show(level: Double?) {
+        meter.filled = level
+        bar.isVisible = level != nil && !isSmall
         bar.redraw()
     }
 }

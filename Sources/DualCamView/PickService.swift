@@ -11,12 +11,8 @@ final class PickService {
     private let application: Application
     private let loop: EventLoop
     private var object: BusObject?
-    private var windows: [ObjectIdentifier: PickWindow] = [:]
-    /// The windows that were closed, as long as GTK may still tell them so.
-    private var closing: [PickWindow] = []
-    private var ending: MainLoop.Timer?
 
-    /// The description for those who look; that of people is in docs/window.md.
+    /// The description for introspection; docs/window.md has the one for people.
     private static let interface = """
         <node><interface name="\(ViewProgram.id)">
         <method name="Pick">
@@ -49,18 +45,7 @@ final class PickService {
         guard let connection = try? BusConnection(loop: loop) else {
             return call.fail("org.freedesktop.DBus.Error.Failed", "There is no session bus.")
         }
-        var id: ObjectIdentifier?
-        let window = PickWindow(application, DaemonMirror(connection), wish) {
-            [unowned self] paths in
-            call.reply(paths)
-            guard let id, let window = windows.removeValue(forKey: id) else { return }
-            window.close()
-            // GTK hides and ends it after this.
-            closing.append(window)
-            ending = MainLoop.Timer(after: 0) { [unowned self] in closing = [] }
-        }
-        id = ObjectIdentifier(window)
-        windows[ObjectIdentifier(window)] = window
+        let window = PickWindow(application, DaemonMirror(connection), wish) { call.reply($0) }
         window.setParent(handle: call.text(0))
     }
 }

@@ -11,10 +11,16 @@ import ViewCore
 final class PickWindow {
     /// The types that may be chosen.
     struct Wish {
-        /// More than one.
         var isMultiple = false
         /// Only this kind; `nil` for any.
         var kind: LibraryItem.Kind?
+
+        var title: String {
+            switch kind {
+            case .movie: isMultiple ? "Choose Videos" : "Choose a Video"
+            default: isMultiple ? "Choose Pictures" : "Choose a Picture"
+            }
+        }
     }
 
     private let window: Window
@@ -22,7 +28,7 @@ final class PickWindow {
     private let wish: Wish
     private let grid = FlowBox()
     private let message = Label("", wraps: true)
-    private let take = Button(icon: "camera-photo-symbolic", "Take a Photo")
+    private let take = Button(icon: icon("photo"), "Take a Photo")
     private let choose = Button("Choose")
     private let toasts: ToastOverlay
     private let done: ([String]) -> Void
@@ -56,10 +62,11 @@ final class PickWindow {
         toasts = ToastOverlay(column)
         window = Window(
             application,
-            title: wish.isMultiple ? "Choose Pictures" : "Choose a Picture",
+            title: wish.title,
             size: Size(width: 640, height: 480),
             toasts
         )
+        window.belongs(to: self)
         take.isVisible = wish.kind != .movie
         take.onClick { [unowned self] in takePhoto() }
         cancel.onClick { [unowned self] in window.close() }
@@ -75,9 +82,6 @@ final class PickWindow {
         window.present()
         follow()
     }
-
-    /// Closes the window; without a choice, nothing was chosen.
-    func close() { window.close() }
 
     /// Keeps the window above one of another program, named as portals name it.
     func setParent(handle: String) { window.setParent(handle: handle) }
@@ -135,8 +139,14 @@ final class PickWindow {
     private func make(_ item: LibraryItem) -> ToggleButton {
         let picture = Picture()
         picture.request(width: 140, height: 105)
-        let button = ToggleButton(picture.clip(), item.words)
-        button.style("choice")
+        // As wide as the picture, whatever it says.
+        let words = Label(item.words).shortens()
+        words.request(width: 140)
+        let button = ToggleButton(
+            Box(vertical: true, spacing: 4, [picture.clip(), words.place(.fill, .center)]),
+            item.words
+        )
+        button.style("choice").place(.center, .start)
         button.onToggle { [unowned self] isOn in
             if !wish.isMultiple { chosen = [] }
             chosen.removeAll { $0 == item.path }
@@ -173,5 +183,6 @@ final class PickWindow {
         guard !isDone else { return }
         isDone = true
         done(paths)
+        window.close()
     }
 }

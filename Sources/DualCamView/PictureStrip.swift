@@ -29,7 +29,11 @@ final class PictureStrip {
             self.item = item
             picture = Picture()
             picture.request(width: 104, height: 78)
-            button = Button(picture.clip(), item.words)
+            let content = Overlay(picture.clip())
+            if let length = item.length {
+                content.add(Label(length).style("badge").place(.start, .end))
+            }
+            button = Button(content, item.words)
             button.style("cell")
         }
     }
@@ -39,13 +43,12 @@ final class PictureStrip {
     private let row = Box(spacing: 6)
     private let chosenWords = Label()
     private let open = ShortButton("document-open-symbolic", "Open")
-    private let trash = ShortButton("user-trash-symbolic", "Move to Trash")
+    private let trash = ShortButton(icon("trash"), "Move to Trash")
     private var cells: [Cell] = []
     private var chosen: Cell?
     /// The removed pictures, by path, while that can be undone.
     private var removed: [String: LibraryItem] = [:]
 
-    /// The number of pictures shown.
     private static let count: UInt32 = 24
 
     init(_ daemon: DaemonMirror?) {
@@ -60,7 +63,7 @@ final class PictureStrip {
                 open.button, trash.button,
             ]
         )
-        let close = Button(icon: "window-close-symbolic", "Back to the Picture").style("flat")
+        let close = Button(icon: icon("close"), "Back to the Picture").style("flat")
         words.append(close)
         let column = Box(vertical: true, spacing: 6, [ScrolledWindow(sideways: row), words])
         widget = Revealer(column.style("strip"), seconds: 0.2)
@@ -71,7 +74,6 @@ final class PictureStrip {
         choose(nil)
     }
 
-    /// `true` while it is shown.
     var isOpen: Bool {
         get { widget.isRevealed }
         set {
@@ -174,6 +176,7 @@ extension LibraryItem {
             path: path,
             uri: uri,
             kind: values["kind"]?.string == "movie" ? .movie : .photo,
+            seconds: values["seconds"]?.double,
             movie: values["movie"]?.string,
             camera: values["camera"]?.string ?? "",
             when: Self.clock(values["time"]?.integer ?? 0)
@@ -187,7 +190,6 @@ extension LibraryItem {
 }
 
 extension DaemonMirror {
-    /// Calls `done` with the thumbnail of the file at `path`, if there is one.
     func thumbnail(of path: String, _ done: @escaping (Texture) -> Void) {
         call(\LibraryInterface.thumbnail, (path, 256)) { answer in
             guard case .success(let file) = answer, let bytes = contents(of: file),

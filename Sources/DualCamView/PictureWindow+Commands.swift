@@ -1,11 +1,11 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 import GTK
 import ViewCore
 
 extension PictureWindow {
-    /// Does what a person asks for.
     func perform(_ command: ViewCore.Command) {
         switch command {
         case .swap: call(\SceneInterface.swap)
@@ -27,20 +27,28 @@ extension PictureWindow {
         case .toggleMirror:
             if let main = mainFirst.first { toggle(\CameraInterface.mirror, at: main) }
         case .toggleMicrophone:
-            bar.turnSound(!bar.recordsSound)
+            recordsSound.toggle()
             followMenu()
-            tell(bar.recordsSound ? "Recordings have sound" : "Recordings are silent")
+            tell(recordsSound ? "Recordings have sound" : "Recordings are silent")
         case .togglePictures:
             strip.isOpen.toggle()
             showControls()
         case .toggleFullscreen: window.isFullscreen.toggle()
         case .resize(let steps): placement?.resize(by: steps)
-        case .menu: menu?.show(x: 20, y: 20)
+        case .menu: menu?.show(at: opener(bar.openers.more))
+        case .layouts: menu?.showLayouts(at: opener(bar.openers.layout))
         case .help: showKeys()
         case .preferences: showPreferences()
         case .leave: leave()
         case .close: window.close()
         }
+    }
+
+    /// The place of a control that opens something; while it is not there, the bottom.
+    private func opener(_ control: Widget) -> Rect {
+        if bar.isRevealed, control.isMapped { return control.place(in: stage) }
+        let size = stage.size
+        return Rect(x: Double(size.width) / 2, y: Double(size.height) - 20, width: 1, height: 1)
     }
 
     /// Does what a key of the whole desktop asks for.
@@ -62,19 +70,18 @@ extension PictureWindow {
         guard let daemon, daemon.isPresent == true else { return }
         let names = daemon[\ScenesInterface.names] ?? []
         guard names.indices.contains(number - 1) else {
-            return toasts.show("There is no scene \(number).")
+            return toast.show("There is no scene \(number).")
         }
         apply(names[number - 1])
     }
 
-    /// Shows the scene called `name`.
     func apply(_ name: String) {
         daemon?.call(\ScenesInterface.apply, name) { [weak self] answer in
             switch answer {
             case .success(let refused):
                 self?.say("Scene \(name)")
                 if let reason = refused.values.first?.string {
-                    self?.toasts.show("Part of “\(name)” could not be shown: \(reason)")
+                    self?.toast.show("Part of “\(name)” could not be shown: \(reason)")
                 }
             case .failure(let error): self?.report(error)
             }
@@ -98,15 +105,21 @@ extension PictureWindow {
     func attachStrip() {
         strip.onCommand = { [unowned self] in perform($0) }
         strip.onTrouble = { [unowned self] in report($0) }
-        strip.onOpen = { [unowned self] in application.open($0) }
+        strip.onOpen = { [unowned self] uri in
+            application.open(uri) { [weak self] in self?.tell("No app here can open this") }
+        }
         strip.onRemoval = { [unowned self] message, undo, finish in
-            toasts.show(message, button: "Undo", seconds: 5, undo, dismissed: finish)
+            toast.show(message, button: "Undo", undo, dismissed: finish)
         }
     }
 
     /// Shows words for some seconds, and says them.
-    func tell(_ words: String) {
-        toasts.show(words)
+    func tell(
+        _ words: String,
+        button: String? = nil,
+        _ action: @escaping () -> Void = {}
+    ) {
+        toast.show(words, button: button, action)
         say(words)
     }
 
@@ -126,13 +139,17 @@ extension PictureWindow {
         if daemon[\CaptureInterface.recording] == true {
             daemon.call(\CaptureInterface.stopRecording, (), within: 60) { [weak self] answer in
                 switch answer {
-                case .success: self?.tell("Recording saved")
+                case .success(let files):
+                    let reason = files.lazy.compactMap { $0["reason"]?.string?.sentence }.first
+                    self?.tell(reason ?? "Recording saved", button: "Show") {
+                        if self?.strip.isOpen == false { self?.perform(.togglePictures) }
+                    }
                 case .failure(let error): self?.report(error)
                 }
             }
         } else {
             var options = Options<CaptureInterface.Recording>()
-            if !bar.recordsSound { options.audio = false }
+            if !recordsSound { options.audio = false }
             daemon.call(\CaptureInterface.startRecording, (), options: options) { [weak self] in
                 if case .failure(let error) = $0 { self?.report(error) }
             }
@@ -145,7 +162,7 @@ extension PictureWindow {
         daemon.set(\CameraInterface.torch, at: main, to: !isOn) { [weak self] error in
             guard let self, let error else { return }
             if error.name.hasSuffix(".NotSupported") {
-                bar.noTorch(daemon[\CameraInterface.name, at: main] ?? "")
+                menu?.noTorch(daemon[\CameraInterface.name, at: main] ?? "")
             }
             report(error)
         }
@@ -159,7 +176,6 @@ extension PictureWindow {
         }
     }
 
-    /// Sets a property, and tells what went wrong.
     func set<Members: InterfaceMembers, Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         at path: ObjectPath = DualCam.path,
@@ -170,6 +186,7 @@ extension PictureWindow {
             report(error)
             // What was turned shows again what is.
             bar.follow(isPresent: daemon?.isPresent == true)
+            followMenu()
         }
     }
 

@@ -47,17 +47,19 @@ extension PictureWindow {
         )
     }
 
-    private func showMenu(_ x: Double, _ y: Double) { menu?.show(x: x, y: y) }
+    private func showMenu(_ x: Double, _ y: Double) {
+        menu?.show(at: Rect(x: x, y: y, width: 1, height: 1))
+    }
 
     // MARK: Dragging
 
     private func drag(_ part: Widget.Drag) -> Bool {
         switch part {
         case .began: break
-        case .moved(let x, let y): carryOut(hand.move(x: x, y: y, areas))
+        case .moved(let x, let y): carryOut(hand.move(x: x, y: y, lifted ?? areas))
         case .ended(let x, let y):
             letGoOfWindow()
-            carryOut(hand.release(x: x, y: y, areas, in: viewport))
+            carryOut(hand.release(x: x, y: y, lifted ?? areas, in: viewport))
         case .cancelled:
             letGoOfWindow()
             carryOut(hand.cancel())
@@ -72,7 +74,7 @@ extension PictureWindow {
         placement?.endMove()
     }
 
-    private func carryOut(_ wishes: [Hand.Wish]) {
+    func carryOut(_ wishes: [Hand.Wish]) {
         for wish in wishes { carryOut(wish) }
     }
 
@@ -82,25 +84,43 @@ extension PictureWindow {
         case .reset: perform(.reset)
         case .lift:
             guard let other = areas.other else { return }
+            lifted = areas
             showControls(false)
-            carrier.lift(viewport.place(other), part: other, newest)
+            carrier.lift(viewport.place(other), newest?.texture(of: other))
+            // What is carried is nowhere else.
+            set(\SceneInterface.insetVisible, to: false)
         case .carry(let x, let y):
-            guard let other = areas.other, let target = target(other, x, y) else { return }
+            guard let other = lifted?.other, let target = target(other, x, y) else { return }
             carrier.carry(x: x, y: y, target: viewport.place(target))
         case .drop(let corner):
-            guard let target = areas.other(in: corner) else { return }
-            carrier.settle(at: viewport.place(target))
-            daemon?.set(\SceneInterface.insetCorner, to: corner.rawValue) { [weak self] in
-                if let error = $0 { self?.report(error) }
-            }
-        case .putBack:
-            if let other = areas.other { carrier.settle(at: viewport.place(other)) }
+            set(\SceneInterface.insetCorner, to: corner.rawValue)
+            settle(at: lifted?.other(in: corner))
+        case .putBack: settle(at: lifted?.other)
         case .moveWindow:
             if let placement, placement.beginMove() {
                 isMovingWindow = true
             } else {
                 window.beginMove(from: picture, x: pressed.x, y: pressed.y)
             }
+        }
+    }
+
+    private func settle(at target: Rect?) {
+        guard let target else { return }
+        lifted = nil
+        showInset()
+        carrier.settle(at: viewport.place(target))
+    }
+
+    /// Shows the inset again; later, if the daemon does not answer now.
+    func showInset() {
+        owesInset = false
+        daemon?.set(\SceneInterface.insetVisible, to: true) { [weak self] error in
+            guard let self, let error else { return }
+            owesInset = [".NoReply", ".ServiceUnknown", ".NameHasNoOwner"].contains {
+                error.name.hasSuffix($0)
+            }
+            report(error)
         }
     }
 
@@ -111,7 +131,7 @@ extension PictureWindow {
             nearestTo: other.midX + x / max(1, shown.width),
             other.midY + y / max(1, shown.height)
         )
-        return areas.other(in: corner)
+        return lifted?.other(in: corner)
     }
 
     // MARK: Sizes

@@ -3,6 +3,7 @@ import DBusKit
 import DualCamCore
 import Frames
 import GTK
+import Glibc
 import Platform
 import ViewCore
 
@@ -12,9 +13,8 @@ import ViewCore
 final class PictureWindow {
     let window: Window
     let application: Application
-    /// All that is in the window, over one another.
     let stage: Overlay
-    let toasts: ToastOverlay
+    let toast = Toast()
     let daemon: DaemonMirror?
     let bar: ControlBar
     let pro: ProPanel
@@ -24,15 +24,16 @@ final class PictureWindow {
     private(set) var keys: GlobalKeys?
     private var preferences: PreferencesWindow?
     private var keysWindow: KeysWindow?
-    /// Windows of this one that were closed, as long as GTK may still tell them so.
-    private var closing: [(window: AnyObject, timer: MainLoop.Timer)] = []
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
     let carrier = Carrier()
-    var placement: Placement?
+    /// The places of the pictures when it was picked up.
+    var lifted: PictureAreas?
+    /// `true` if the inset is to be shown again once the daemon answers.
+    var owesInset = false
+    var placement: WindowPlacement?
 
     let picture = Picture()
-    /// The place where the picture was pressed.
     var pressed = (x: 0.0, y: 0.0)
     var isMovingWindow = false
     /// The requests of the hand that the daemon may not have answered yet.
@@ -44,7 +45,17 @@ final class PictureWindow {
     private let pictures: StreamPictures
     private let note = SituationNote()
     private let recording = RecordingPill()
+    private let whole = Button(icon: icon("fullscreen"), "Fullscreen")
     private let discs: Revealer
+    /// `true` while sound belongs to recordings that begin here.
+    var recordsSound = true
+    /// `true` while it is hidden, and a recording goes on.
+    private var isAway = false
+    /// `true` once it may be closed while a recording goes on.
+    private var mayClose = false
+    private var probing: MainLoop.Timer?
+    /// Ends a daemon that was asked to end, and does not.
+    private var restarting: MainLoop.Timer?
     private var knowledge = Knowledge()
     /// The words that screen readers got last.
     private var told: Announced?
@@ -61,8 +72,8 @@ final class PictureWindow {
     private var isStale = false
     private(set) var menu: ViewMenu?
 
-    /// The time without painting after which nobody looks, in seconds: a window that is covered
-    /// is no longer painted.
+    /// The time without painting after which the window counts as unseen, in seconds: a covered
+    /// window is no longer painted.
     private static let patience = 0.8
     /// The time after which the controls leave, in seconds.
     private static let controlsStay = 3.0
@@ -76,7 +87,7 @@ final class PictureWindow {
         closed: @escaping () -> Void
     ) throws(SystemError) {
         self.application = application
-        sway = SwayWindow(loop.mailbox)
+        sway = SwayWindow()
         let inbox = Inbox(loop.mailbox)
         pictures = try StreamPictures(
             came: { inbox.post { $0.showNewest() } },
@@ -86,26 +97,25 @@ final class PictureWindow {
         daemon = connection.map { DaemonMirror($0) }
         stage = Overlay(picture.expand())
         stage.style("stage").clip()
-        toasts = ToastOverlay(stage)
-        let close = Button(icon: "window-close-symbolic", "Close")
-        let whole = Button(icon: "view-fullscreen-symbolic", "Fullscreen")
+        let close = Button(icon: icon("close"), "Close")
         for disc in [close, whole] { disc.keepsFocus() }
         discs = Revealer(
             Box(spacing: 8, [close.style("disc"), whole.style("disc")]),
             seconds: 0.2
         )
-        bar = ControlBar(daemon)
         feedback = connection.map { Feedback($0) }
         feedback?.hasSound = settings.settings.hasSoundOfTicks
         pro = ProPanel(daemon, feedback)
+        bar = ControlBar(daemon, values: pro.values)
         strip = PictureStrip(daemon)
-        let width = Placement.Remembered.load()?.width ?? 480
+        let width = WindowPlacement.Remembered.load()?.width ?? 480
         window = Window(
             application,
             title: "DualCam",
             size: Size(width: width, height: width * 9 / 16),
-            toasts
+            stage
         )
+        window.belongs(to: self)
         inbox.owner = self
         close.onClick { [unowned self] in window.close() }
         whole.onClick { [unowned self] in perform(.toggleFullscreen) }
@@ -119,37 +129,28 @@ final class PictureWindow {
                 [unowned self] in performGlobal($0)
             }
         }
+        settings.onFailure = { [unowned self] in toast.show($0) }
+        if let failure = settings.failure { toast.show(failure) }
         picture.grabFocus()
         if let sway { sway.keepAbove { [weak self] in self?.arrive() } } else { arrive() }
     }
 
-    /// Shows the preferences; `isFirst` as the set-up.
     func showPreferences(isFirst: Bool = false) {
         if let preferences { return preferences.window.present() }
         preferences = PreferencesWindow(over: self, isFirst: isFirst) { [unowned self] in
-            guard let window = preferences else { return }
             preferences = nil
-            letGo(window)
         }
     }
 
-    /// Shows the list of keys.
     func showKeys() {
         if let keysWindow { return keysWindow.window.present() }
-        keysWindow = KeysWindow(over: self) { [unowned self] in
-            guard let window = keysWindow else { return }
-            keysWindow = nil
-            letGo(window)
-        }
+        keysWindow = KeysWindow(over: self) { [unowned self] in keysWindow = nil }
     }
 
-    /// Lets go of a window that is to be closed. GTK hides and ends it after this.
-    private func letGo(_ window: AnyObject) {
-        closing.append((window, MainLoop.Timer(after: 0) { [unowned self] in closing = [] }))
-    }
-
-    /// Ends the pictures' thread.
     func end() {
+        daemon?.isEnding = true
+        putBack()
+        application.withdrawNotice()
         preferences?.window.close()
         keysWindow?.window.close()
         placement?.save()
@@ -160,7 +161,45 @@ final class PictureWindow {
         pictures.end()
     }
 
-    func present() { window.present() }
+    func present() {
+        window.present()
+        guard isAway else { return }
+        isAway = false
+        application.withdrawNotice()
+        placement?.restore()
+    }
+
+    /// Asks what becomes of a recording when the window is closed.
+    private func askToClose() {
+        window.ask(
+            "Stop recording?",
+            "If you keep it, it goes on without the window. Click the notice to bring that back.",
+            ["Keep Recording", "Stop and Close"]
+        ) { [weak self] answer in
+            guard let self else { return }
+            // It may have ended meanwhile.
+            let isRecording = daemon?[\CaptureInterface.recording] ?? false
+            switch answer {
+            case 0 where isRecording:
+                isAway = true
+                window.hide()
+                application.notify("DualCam is recording", "Click to show its window.")
+            case 1 where isRecording:
+                daemon?.call(\CaptureInterface.stopRecording, (), within: 60) {
+                    [weak self] answer in
+                    if case .failure(let error) = answer { self?.report(error) }
+                    if case .success = answer { self?.close() }
+                }
+            case 1: close()
+            default: break
+            }
+        }
+    }
+
+    private func close() {
+        mayClose = true
+        window.close()
+    }
 
     // MARK: Building
 
@@ -170,13 +209,15 @@ final class PictureWindow {
         // The keyboard is here unless people move it: not on the first control, which closes.
         picture.isFocusable = true
         stage.add(carrier.widget)
-        stage.add(recording.widget.place(.center, .start, margin: 12))
         stage.add(pro.widget.place(.fill, .end))
-        stage.add(discs.place(.start, .start, margin: 10))
-        stage.add(bar.widget.place(.center, .end, margin: 14))
         // In a small window it needs their room, and has the button that matters.
-        stage.add(note.widget.place(.center, .center, margin: SituationNote.margin))
-        stage.add(strip.widget.place(.fill, .end))
+        stage.add(note.page.place(.center, .center, margin: SituationNote.margin))
+        stage.add(strip.widget.place(.fill, .end, margin: 8))
+        stage.add(discs.place(.start, .start, margin: 12))
+        stage.add(bar.widget.place(.center, .end, margin: 12))
+        for pill in [recording.widget, note.pill, toast.widget] {
+            stage.add(pill.place(.center, .start))
+        }
         attachStrip()
         menu = ViewMenu(
             over: stage,
@@ -185,11 +226,25 @@ final class PictureWindow {
             { [unowned self] in perform($0) }
         )
         bar.onCommand = { [unowned self] in perform($0) }
+        menu?.onClose { [unowned self] in
+            picture.grabFocus()
+            showControls()
+        }
+        recording.onStop = { [unowned self] in perform(.record) }
         note.onRemedy = { [unowned self] in mend($0) }
         pro.onTrouble = { [unowned self] in report($0) }
-        window.onClose {
+        window.onClose { [unowned self] in
+            let isRecording = daemon?[\CaptureInterface.recording] ?? false
+            if isRecording, knowledge.daemon == .present, !mayClose {
+                askToClose()
+                return true
+            }
             closed()
             return false
+        }
+        window.onFullscreen { [unowned self] in
+            whole.setIcon(icon(window.isFullscreen ? "restore" : "fullscreen"))
+            whole.tooltip = window.isFullscreen ? "Leave Fullscreen" : "Fullscreen"
         }
         attachHands()
         window.onAnyKey { [unowned self] in if !hand.isCarrying { showControls() } }
@@ -210,44 +265,52 @@ final class PictureWindow {
         window.onPaint { [weak self] in self?.painted() }
         window.onFrameBegin { [weak self] in self?.frameBegins() }
         direct = DirectPicture(in: window)
+        probing = MainLoop.Timer(every: 0.5) { [unowned self] in
+            if request.isWatched { daemon?.probe() }
+        }
         Widget.onLook { [weak self] in self?.followLook() }
         followLook()
         stage.onFrame { [weak self] in
             guard let self else { return false }
             guard stage.size.area > 0 else { return true }
             follow()
-            placement = Placement(self, sway)
+            placement = WindowPlacement(self, sway)
             if placement?.isOurs == false, let connection = daemon?.connection {
                 KWinScript.keepAbove(connection)
             }
-            if !settings.settings.isSetUp { showPreferences(isFirst: true) }
+            offerSetUp()
             return false
         }
     }
 
+    /// Shows the set-up at the first start, once there are cameras to choose from.
+    private func offerSetUp() {
+        guard placement != nil, preferences == nil, !settings.settings.isSetUp,
+            daemon?.isPresent == true
+        else { return }
+        showPreferences(isFirst: true)
+    }
+
     /// Takes over how people want to see it.
     private func followLook() {
+        application.style(styleSheet(textScale))
         window.style("contrast", if: Widget.hasHighContrast)
         pro.redraw()
     }
 
     // MARK: Pictures
 
-    /// The shape of the stream.
     var aspect: Double {
-        let width = daemon?[\StreamInterface.width] ?? 0
-        let height = daemon?[\StreamInterface.height] ?? 0
-        return width > 0 && height > 0 ? Double(width) / Double(height) : 16.0 / 9
+        Viewport.aspect(
+            width: daemon?[\StreamInterface.width] ?? 0,
+            height: daemon?[\StreamInterface.height] ?? 0
+        )
     }
 
     var viewport: Viewport { Viewport(aspect: aspect, size: stage.size) }
 
     /// Puts the inset back where it was picked up.
-    func putBack() {
-        if !hand.cancel().isEmpty, let other = areas.other {
-            carrier.settle(at: viewport.place(other))
-        }
-    }
+    func putBack() { carryOut(hand.cancel()) }
 
     private func showNewest() {
         guard let pixels = pictures.take() else { return }
@@ -261,7 +324,6 @@ final class PictureWindow {
         let paintable = picture.paintable(of: pixels)
         picture.show(paintable)
         strip.show(paintable)
-        carrier.show(pixels)
         let now = MonotonicClock.now
         if !isStale {
             isStale = true
@@ -275,7 +337,7 @@ final class PictureWindow {
     /// `true` while nothing is shown but the picture.
     private var isBare: Bool {
         knowledge.hasPicture && knowledge.situation == nil && !window.isMinimized
-            && stage.shows(only: picture) && toasts.shows(only: stage)
+            && stage.shows(only: picture)
     }
 
     /// Gives GTK the picture that was put past it, before it paints.
@@ -298,7 +360,7 @@ final class PictureWindow {
         covering = MainLoop.Timer(after: Self.patience) { [unowned self] in watchMore() }
     }
 
-    /// Looks if somebody may see the window.
+    /// Updates whether the window may be visible.
     private func watchMore() {
         let isHidden = isCovered && covering?.isOver == true
         let isShown = window.isMapped && !window.isMinimized && !isHidden
@@ -321,7 +383,9 @@ final class PictureWindow {
         guard stage.size.area > 0 else { return }
         strip.fit(stage.size.width)
         note.fit(stage.size)
+        let viewport = viewport
         let shown = viewport.shown
+        if picture.covers != viewport.covers { picture.covers = viewport.covers }
         let scale = Double(stage.scaleFactor)
         let size = Size(
             width: max(2, Int((shown.width * scale).rounded())),
@@ -337,28 +401,22 @@ final class PictureWindow {
 
     /// The stream's newest picture of `area`, of which the carried inset shows a copy.
     var areas: PictureAreas {
-        func area(_ name: String) -> Rect? {
-            daemon?.value(name, of: SceneInterface.name)?.structure.flatMap { fields in
-                let numbers = fields.compactMap(\.double)
-                guard numbers.count == 4, numbers.allSatisfy({ $0.isFinite }) else { return nil }
-                return Rect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-            }
+        func numbers(_ name: String) -> [Double] {
+            let fields = daemon?.value(name, of: SceneInterface.name)?.structure ?? []
+            return fields.compactMap(\.double)
         }
-        if let main = area("MainRectangle"), let other = area("InsetRectangle") {
-            return PictureAreas(main: main, other: other.width > 0 ? other : nil)
-        }
-        return PictureAreas(
-            layout: daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip,
-            corner: daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight,
-            size: daemon?[\SceneInterface.insetSize] ?? 0.25,
-            isVisible: daemon?[\SceneInterface.insetVisible] ?? true,
-            aspect: aspect
-        )
+        return PictureAreas(main: numbers("MainRectangle"), other: numbers("InsetRectangle"))
+            ?? PictureAreas(
+                layout: daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip,
+                corner: daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight,
+                size: daemon?[\SceneInterface.insetSize] ?? 0.25,
+                isVisible: daemon?[\SceneInterface.insetVisible] ?? true,
+                aspect: aspect
+            )
     }
 
     // MARK: What is known
 
-    /// Takes over what the daemon tells.
     private func follow() {
         know { knowledge in
             switch daemon?.isPresent {
@@ -369,7 +427,7 @@ final class PictureWindow {
                 }
             case nil: break
             }
-            if daemon?.isSilent == true { knowledge.daemon = .silent }
+            if daemon?.isSilent == true, restarting == nil { knowledge.daemon = .silent }
             knowledge.isActive = daemon?[\StreamInterface.active] ?? true
             knowledge.isPossible = daemon?[\StreamInterface.possible] ?? true
             knowledge.isPrivate = daemon?[\PrivacyInterface.enabled] ?? false
@@ -378,32 +436,38 @@ final class PictureWindow {
                     state: daemon?[\CameraInterface.state, at: path] ?? "",
                     interruption: daemon?[\CameraInterface.interruption, at: path] ?? "none",
                     name: daemon?[\CameraInterface.name, at: path] ?? "",
-                    holder: daemon?[\CameraInterface.holder, at: path] ?? "",
-                    source: daemon?[\CameraInterface.source, at: path] ?? ""
+                    holder: daemon?[\CameraInterface.holder, at: path] ?? ""
                 )
             }
         }
-        if knowledge.daemon != .present { newest = nil }
+        if ![.present, .silent].contains(knowledge.daemon) { newest = nil }
+        if restarting != nil, daemon?.isPresent == false {
+            restarting = nil
+            mend(.start)
+        }
         adjustSize()
         let isPresent = knowledge.daemon == .present
-        bar.follow(isPresent: isPresent)
         pro.follow(isPresent: isPresent)
-        if pro.isOpen {
-            bar.isRevealed = false
-            avoidInset()
-        }
+        bar.follow(isPresent: isPresent)
         followMenu()
         announceChanges()
         recording.follow(isPresent ? daemon : nil, isSeen: request.isWatched)
         preferences?.follow()
+        if !isPresent || pro.isOpen { bar.isRevealed = pro.isOpen && !strip.isOpen }
+        arrange()
+        if isAway, isPresent, daemon?[\CaptureInterface.recording] == false { close() }
+        // The recording has ended with the daemon.
+        if isAway, daemon?.isPresent == false { present() }
+        if isPresent, owesInset { showInset() }
+        if isPresent { offerSetUp() }
     }
 
-    /// Makes the menu show the present state.
     func followMenu() {
         menu?.follow(
             daemon,
             isPresent: knowledge.daemon == .present,
-            recordsSound: bar.recordsSound
+            recordsSound: recordsSound,
+            isShort: bar.isShort
         )
     }
 
@@ -438,13 +502,17 @@ final class PictureWindow {
     private func know(_ change: (inout Knowledge) -> Void) {
         let before = knowledge.situation
         change(&knowledge)
-        if !knowledge.hasPipeWire || knowledge.daemon != .present { knowledge.hasPicture = false }
+        if !knowledge.hasPipeWire || ![.present, .silent].contains(knowledge.daemon) {
+            knowledge.hasPicture = false
+        }
         let situation = knowledge.situation
         if situation != before || situation != note.situation {
             note.show(situation)
+            arrange()
             if situation == nil, before != nil { picture.grabFocus() }
         }
-        if situation != nil, situation?.hasPicture == false {
+        stage.style("still", if: situation?.ground == .still)
+        if situation?.ground == Situation.Ground.none {
             isDirect = false
             picture.show(nil)
         }
@@ -453,18 +521,21 @@ final class PictureWindow {
     private func take(_ signal: Signal) {
         switch signal.member {
         case "RestoreRequested": present()
-        case "SoundLevel": recording.show(level: signal.arguments.first?.double)
+        case "SoundLevel": recording.take(level: signal.arguments.first?.double)
         case "Changed": strip.load()
         case "LimitReached": pro.limitReached(signal)
         case "RecordingFailed":
-            let reason = signal.arguments.first?.string ?? ""
-            toasts.show("The recording ended: \(Self.words(reason))")
+            let words = Self.words(signal.arguments.first?.string ?? "")
+            toast.show("The recording ended: \(words)")
+            if isAway { present() }
         default: break
         }
     }
 
-    /// Tells what went wrong.
-    func report(_ error: DBusError) { toasts.show(Self.words(error)) }
+    func report(_ error: DBusError) {
+        // That is said already.
+        if knowledge.daemon != .silent { toast.show(Self.words(error)) }
+    }
 
     private func mend(_ remedy: Situation.Remedy) {
         switch remedy {
@@ -472,26 +543,59 @@ final class PictureWindow {
             daemon?.set(\PrivacyInterface.enabled, to: false) { [weak self] in
                 if let error = $0 { self?.report(error) }
             }
+        case .choose, .explain: showPreferences()
+        case .restart: restart()
         case .start:
             know { if $0.daemon != .present { $0.daemon = .starting } }
             daemon?.call(\StreamInterface.start, (), startsService: true) { [weak self] answer in
                 guard case .failure(let error) = answer else { return }
                 let reason =
                     error.name.hasSuffix(".ServiceUnknown")
-                    ? "It is not installed for this session. Run dualcamd, or install DualCam."
+                    ? "It is not installed for your session. Install it, or run dualcamd yourself."
                     : Self.words(error)
                 self?.know { $0.daemon = .failed(reason) }
             }
         }
     }
 
+    /// Ends the daemon, which hangs; it is started once it is gone.
+    private func restart() {
+        guard let connection = daemon?.connection else { return }
+        know { $0.daemon = .starting }
+        let question = MethodCall.bus("GetConnectionUnixProcessID", [.string(DualCam.busName)])
+        connection.ask(question) { [weak self] answer in
+            guard let self else { return }
+            guard let process = (try? answer.get())?.first?.integer, process > 1 else {
+                return endRestart()
+            }
+            kill(pid_t(process), SIGTERM)
+            // It has two seconds to finish its files. One that is stopped does not even notice.
+            restarting = MainLoop.Timer(after: 3) { [unowned self] in
+                kill(pid_t(process), SIGKILL)
+                // Not even that ends one that waits for a driver.
+                restarting = MainLoop.Timer(after: 5) { [unowned self] in endRestart() }
+            }
+        }
+    }
+
+    /// Shows again what is known of the daemon, which was not restarted.
+    private func endRestart() {
+        restarting = nil
+        know { $0.daemon = .unknown }
+        follow()
+    }
+
     // MARK: Controls
 
     /// Shows the controls for a while.
     func showControls(_ isShown: Bool = true) {
+        // What has the keyboard, or is below an open menu, stays.
+        let isHeld = bar.widget.showsFocus || discs.showsFocus || menu?.isOpen == true
+        let isShown = isShown || isHeld
         discs.isRevealed = isShown
-        bar.isRevealed = isShown && !pro.isOpen && !strip.isOpen
-        avoidInset()
+        bar.isRevealed = (isShown && knowledge.daemon == .present || pro.isOpen) && !strip.isOpen
+        if isShown { pro.wake() }
+        arrange()
         leaving = nil
         guard isShown else { return }
         leaving = MainLoop.Timer(after: Self.controlsStay) { [unowned self] in
@@ -499,42 +603,107 @@ final class PictureWindow {
         }
     }
 
-    /// Moves the controls to where the inset is not.
-    private func avoidInset() {
-        let size = stage.size
-        var room = size.width - 28
+    /// Puts the controls where the inset is not, and what is said between them.
+    private func arrange() {
+        let (size, scale) = (stage.size, textScale)
+        guard size.area > 0 else { return }
+        let margin = size.width >= 720 ? 16 : 12
+        let whole = Rect(size)
         // The picture has a left and a right wherever words begin.
         let (left, right): (Widget.Align, Widget.Align) =
             Widget.isRightToLeft ? (.end, .start) : (.start, .end)
         var (discSide, barSide) = (Widget.Align.start, Widget.Align.center)
-        if areas.hasInset, let other = areas.other.map({ viewport.place($0) }) {
-            let isLeft = other.midX < Double(size.width) / 2
-            if other.y < 48 { discSide = isLeft ? right : left }
-            if other.maxY > Double(size.height) - 64 {
+        var room = size.width - 2 * margin
+        let inset = areas.hasInset ? areas.other.map { viewport.place($0) } : nil
+        let isLeft = inset.map { $0.midX < whole.midX } ?? false
+        let reach = Double(margin) + 48 * scale
+        if let inset {
+            if inset.y < reach { discSide = isLeft ? right : left }
+            if inset.maxY > whole.maxY - reach, !pro.isOpen {
                 barSide = isLeft ? right : left
-                room = Int(isLeft ? Double(size.width) - other.maxX : other.x) - 24
+                room = Int(isLeft ? whole.maxX - inset.maxX : inset.x) - 2 * margin
             }
         }
+        self.whole.isVisible = size.width >= 280
+        discs.isVisible = size.width >= 240
+        let wasShort = bar.isShort
+        bar.fit(room, scale: scale)
+        if bar.isShort != wasShort { followMenu() }
+        bar.widget.place(barSide, .end, margin: margin)
+        let bottom = margin + Int(bar.height * scale) + (size.height < 160 ? 4 : 8)
+        pro.widget.setMargin(bottom: bottom)
+        var corner = Size(
+            width: discs.size.width + margin,
+            height: discs.size.height + margin
+        )
+        pro.leave(
+            corner,
+            atStart: discSide == .start,
+            of: Size(width: size.width, height: size.height - bottom)
+        )
+        recording.fit(size)
+        // Over the stream's own mark, so that it is shown once.
+        recording.widget.place(discSide, .start, margin: 8)
+        var side = margin
+        if recording.widget.isVisible {
+            // With what is left free beside its words.
+            side = recording.widget.size.width + Int(24 * scale) + 16
+            corner.width += side - margin
+        }
         discs.place(discSide, .start)
-        let corner = Size(width: discs.size.width + 8, height: discs.size.height + 10)
-        pro.leave(corner, atStart: discSide == .start, of: size)
-        bar.widget.place(barSide, .end)
-        bar.fit(room)
+        discs.setMargin(top: margin)
+        discs.setMargins(
+            start: discSide == .start ? side : margin,
+            end: discSide == .end ? side : margin
+        )
+        arrangeWords(inset, isLeft, isDiscLeft: discSide == left, margin, corner)
     }
 
-    /// Returns an error in words.
+    /// Puts what is said at the top, between the discs and the inset, each below the one before.
+    private func arrangeWords(
+        _ inset: Rect?,
+        _ isLeft: Bool,
+        isDiscLeft: Bool,
+        _ margin: Int,
+        _ corner: Size
+    ) {
+        var (left, right, top) = (margin, margin, margin)
+        let width = stage.size.width
+        if discs.isVisible {
+            if isDiscLeft { left = corner.width + 8 } else { right = corner.width + 8 }
+        }
+        if let inset, inset.y < Double(corner.height) {
+            if isLeft {
+                left = max(left, Int(inset.maxX) + 8)
+            } else {
+                right = max(right, width - Int(inset.x) + 8)
+            }
+        }
+        if width - left - right < Int(160 * textScale) {
+            // Too narrow: below them.
+            (left, right) = (margin, margin)
+            top = max(corner.height, inset.map { $0.y < 48 ? Int($0.maxY) : 0 } ?? 0) + 8
+        }
+        let (start, end) = Widget.isRightToLeft ? (right, left) : (left, right)
+        for pill in [note.pill, toast.widget] {
+            pill.setMargins(start: start, end: end)
+            pill.setMargin(top: top)
+            if pill.isVisible { top += Int(32 * textScale) + 8 }
+        }
+    }
+
     static func words(_ error: DBusError) -> String {
         switch error.name {
         case let name where name.hasSuffix(".ServiceUnknown") || name.hasSuffix(".NameHasNoOwner"):
             "DualCam is not running."
         case let name where name.hasSuffix(".NoReply"): "DualCam does not answer."
-        default: words(error.message)
+        default: words(error.message.withoutCommands)
         }
     }
 
     private static func words(_ reason: String) -> String {
         switch RecordingFailure(word: reason) {
-        case .noSpace: "the disk is full."
+        case .noSpace(let reason): "\(reason)."
         case .denied: "the folder is not writable."
         case .other(let reason): reason.isEmpty ? "That did not work." : reason
         }

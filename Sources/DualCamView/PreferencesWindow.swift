@@ -23,7 +23,8 @@ final class PreferencesWindow {
     private let ticks = SwitchRow("Sound of Dials")
     private let keys = Row("Keys in Other Programs")
     private let chooseKeys = Button("Choose Keys…")
-    private let doctor: DoctorGroup
+    private let doctor = DoctorGroup()
+    private let toasts: ToastOverlay
     private var following: MainLoop.Timer?
     /// Live pictures of the cameras in use as neither; `nil` after the first start.
     private var previews: PreviewPictures?
@@ -52,7 +53,7 @@ final class PreferencesWindow {
             mirror = SwitchRow(
                 "Mirrored",
                 isFront
-                    ? "As in a mirror, for others, too: turn it off to show paper or a board" : ""
+                    ? "Others see it mirrored, too. Turn this off to show paper or a board" : ""
             )
             picture.request(width: 128, height: 72)
             picture.style("choice").clip()
@@ -89,16 +90,14 @@ final class PreferencesWindow {
         (270, "Turned to the Left"),
     ]
 
-    /// Shows the window over `owner`; `isFirst` on the first start.
     init(over owner: PictureWindow, isFirst: Bool, closed: @escaping () -> Void) {
         self.owner = owner
         cameras = PerRole(CameraRows.init)
-        doctor = DoctorGroup(owner.toasts)
         let done = Button("Done")
         let title = isFirst ? "Set Up DualCam" : "Preferences"
         let first = PreferencesGroup(
             isFirst ? "Which camera is which?" : "Cameras",
-            "One shows you, the other what you see. Each can also be chosen below."
+            "One shows you, the other what you see. You can also choose each of them below."
         )
         // A row would leave its words no room beside large ones on the button.
         first.append(exchange.wraps())
@@ -108,15 +107,17 @@ final class PreferencesWindow {
             PreferencesGroup("At Login", "", [tray, opening]),
             PreferencesGroup("Controls", "", [ticks, keys]), doctor.group,
         ])
+        toasts = ToastOverlay(page.expand())
         window = Window(
             owner.application,
             title: title,
             size: Size(width: 480, height: 640),
             Box(
                 vertical: true,
-                [HeaderBar([], [done.style("suggested-action")]), page.expand()]
+                [HeaderBar([], [done.style("suggested-action")]), toasts]
             )
         )
+        window.belongs(to: self)
         window.setParent(owner.window)
         window.onClose { [unowned self, unowned owner] in
             following?.cancel()
@@ -125,9 +126,10 @@ final class PreferencesWindow {
             closed()
             return false
         }
+        doctor.onResult = { [unowned self] in toasts.show($0) }
         done.onClick { [unowned self] in window.close() }
         window.closesOnKey()
-        // Later, nobody expects that all cameras are opened at once.
+        // Later, opening all cameras at once would be a surprise.
         if isFirst { previews = owner.daemon.flatMap { try? PreviewPictures($0) } }
         attachCameras()
         attachRest()
@@ -160,7 +162,6 @@ final class PreferencesWindow {
         }
     }
 
-    /// The cameras of the two roles, if they can be exchanged.
     private var exchangeable: (back: String, front: String)? {
         func present(_ role: Role) -> String {
             let choice = choice(of: role)
@@ -178,7 +179,7 @@ final class PreferencesWindow {
             guard let self else { return }
             switch answer {
             case .success: next()
-            case .failure(let error): owner.report(error)
+            case .failure(let error): toasts.show(PictureWindow.words(error))
             }
             // What was turned shows again what is.
             follow()
@@ -192,7 +193,7 @@ final class PreferencesWindow {
     ) {
         owner.daemon?.set(property, at: path, to: value) { [weak self] error in
             guard let self, let error else { return }
-            owner.report(error)
+            toasts.show(PictureWindow.words(error))
             follow()
         }
     }
@@ -235,7 +236,7 @@ final class PreferencesWindow {
         }
     }
 
-    /// Shows what the cameras see that are in use as neither, while somebody looks.
+    /// Shows what the cameras see that are in use as neither, while they are visible.
     private func showPreviews() {
         guard let previews else { return }
         let isWatched = window.isMapped && !window.isMinimized && owner.daemon?.isPresent == true
@@ -296,14 +297,16 @@ final class PreferencesWindow {
         do throws(SystemError) {
             try entry?.set(isOn)
         } catch {
-            owner.toasts.show("\(error)")
+            toasts.show("\(error)")
         }
     }
 
     private func pressKeys() {
         switch owner.keys?.state {
         case .impossible?, .unknown?, nil:
-            owner.application.open("file:///usr/share/doc/dualcam/examples")
+            owner.application.open("file:///usr/share/doc/dualcam/examples") { [weak self] in
+                self?.toasts.show("The examples are not installed.")
+            }
         case .on?:
             owner.settings.settings.hasGlobalKeys = false
             owner.keys?.end()
@@ -325,13 +328,11 @@ final class PreferencesWindow {
             keys.words = "The desktop did not allow it"
             chooseKeys.label = "Try Again"
         case .impossible?, .unknown?, nil:
-            keys.words =
-                "This desktop offers none: give “dualcamctl swap” a key in the desktop's settings"
+            keys.words = "The desktop's own settings can give DualCam keys"
             chooseKeys.label = "Examples"
         }
     }
 
-    /// Takes over what the daemon tells.
     func follow() {
         let daemon = owner.daemon
         let isPresent = daemon?.isPresent == true

@@ -62,7 +62,6 @@ final class PreviewPictures {
         }
     }
 
-    /// Returns the newest picture of a device that was not taken yet, if there is one.
     func take(_ device: String) -> Pixels? { shown[device]?.latest?.take() }
 
     /// Returns `true` while pictures of a device come.
@@ -73,7 +72,7 @@ final class PreviewPictures {
     private func ask(_ one: Shown, _ device: String) {
         one.isAsked = true
         daemon.call(\StreamInterface.openPreview, device) { [weak self, weak one] answer in
-            // What nobody wants any more closes with the last reference.
+            // If the preview is no longer wanted, its socket closes with the last reference.
             guard let self, let one, shown[device] === one else { return }
             one.isAsked = false
             switch answer {
@@ -146,7 +145,6 @@ private final class Reading {
         if source.watch == nil { close(latest) }
     }
 
-    /// Ends the reading for `latest`.
     func close(_ latest: Latest) {
         sources.removeValue(forKey: ObjectIdentifier(latest))?.watch?.cancel()
         latest.end()

@@ -6,13 +6,17 @@ import GTK
 import Platform
 import ViewCore
 
-/// The dials in the bottom of the window, under the thumb.
+/// The dials of Pro mode, over the bar, and its values, in the bar.
 ///
 /// - Context: bound to GTK's thread.
 final class ProPanel {
+    /// The dial, the presets and the lenses, which stay for a while.
     let widget: Revealer
+    /// The values, which stay.
+    let values: ScrolledWindow
+    private(set) var isOpen = false
     var onTrouble: (DBusError) -> Void = { _ in }
-    /// `true` while somebody may see the window.
+    /// `true` while the window may be visible.
     var isShown = true { didSet { follow(isPresent: isPresent) } }
 
     private let daemon: DaemonMirror?
@@ -24,13 +28,15 @@ final class ProPanel {
     private let lenses = Box(vertical: true, spacing: 4)
     private var presetButtons: [(String, ToggleButton)] = []
     private var lensButtons: [(String, ToggleButton)] = []
-    private var values: [(Dial, ToggleButton)] = []
+    private var valueButtons: [(Dial, ToggleButton)] = []
     private let aperture = Label()
     private var wheel = DialWheel()
     private var lastMove: (y: Double, time: Timestamp)?
     private var isPresent = false
     private var pending = 0
     private var isStepping = false
+    /// `true` if there is room for more than the dial.
+    private var hasRoom = true
     private var fading: MainLoop.Timer?
     /// `true` while the stream has been told that the window draws its values.
     private var drawsHud = false
@@ -42,24 +48,20 @@ final class ProPanel {
         let order: [Dial] = [.iso, .shutter, .whiteBalance, .focus]
         for dial in order {
             let button = ToggleButton(words: "", Self.names[dial] ?? "")
-            values.append((dial, button))
+            valueButtons.append((dial, button))
             if dial == .whiteBalance { line.append(aperture) }
             line.append(button)
         }
-        let auto = Button("Auto")
-        auto.tooltip = "Leave Pro Mode: Everything Automatic"
-        line.append(auto)
+        values = ScrolledWindow(sideways: line.place(.center, .center))
+        values.isVisible = false
         presetRow = ScrolledWindow(sideways: presets.style("presets"))
         presetRow.named("White balance presets")
         content.append(lenses.style("lenses").place(.end, .end))
         content.append(presetRow.place(.center, .end))
         content.append(dialFace.widget)
-        content.append(ScrolledWindow(sideways: line).place(.center, .end))
-        content.setMargins(10)
+        content.setMargins(start: 12, end: 12)
         widget = Revealer(content, seconds: 0.3)
-        auto.onClick { [unowned self] in set(\ProInterface.enabled, to: false) }
-        auto.keepsFocus()
-        for (dial, button) in values {
+        for (dial, button) in valueButtons {
             button.keepsFocus()
             button.onToggle { [unowned self] _ in choose(dial) }
         }
@@ -75,23 +77,21 @@ final class ProPanel {
             wake()
             step(clicks < 0 ? 1 : -1)
         }
-        content.onPointer { [unowned self] place in if place != nil { wake() } }
     }
 
     private static let names: [Dial: String] = [
         .iso: "ISO", .shutter: "Shutter", .whiteBalance: "White balance", .focus: "Focus",
     ]
 
-    /// `true` while it is open.
-    var isOpen: Bool { widget.isRevealed }
-
     /// Draws the dial again, in the look that people want.
     func redraw() { dialFace.widget.redraw() }
 
-    /// Leaves the discs in an upper corner of a window of `size` alone: `room` with what is free
-    /// around them, at the side where words begin, or end.
-    func leave(_ room: Size, atStart isAtStart: Bool, of size: Size) {
-        let isLow = content.height(forWidth: size.width) + room.height > size.height
+    /// Leaves the discs in an upper corner of the `space` over the bar alone: `room` with what is
+    /// free around them, at the side where words begin, or end. What has no room is left out.
+    func leave(_ room: Size, atStart isAtStart: Bool, of space: Size) {
+        dialFace.isLow = space.height < 88 + Int(32 * textScale)
+        hasRoom = space.height > 100
+        let isLow = content.height(forWidth: space.width) + room.height > space.height
         presetRow.setMargins(
             start: isLow && isAtStart ? room.width : 0,
             end: isLow && !isAtStart ? room.width : 0
@@ -106,19 +106,18 @@ final class ProPanel {
 
     // MARK: Following
 
-    /// Takes over what the daemon tells.
     func follow(isPresent: Bool) {
         self.isPresent = isPresent
         let isOn = isPresent && (daemon?[\ProInterface.enabled] ?? false)
-        if isOn != widget.isRevealed {
-            widget.isRevealed = isOn
-            if isOn { wake() }
+        if isOn != isOpen {
+            (isOpen, values.isVisible) = (isOn, isOn)
+            if isOn { wake() } else { widget.isRevealed = false }
         }
         takeHud(isOn && isShown)
         guard isOn else { return }
         let present = values(of: camera)
         let dial = dial
-        for (own, button) in values {
+        for (own, button) in valueButtons {
             button.label = present.text(own)
             button.isOn = own == dial
             button.isSensitive = present.has(own)
@@ -126,7 +125,7 @@ final class ProPanel {
         }
         aperture.isVisible = present.aperture > 0
         aperture.text = "f/\((present.aperture * 10).rounded() / 10)"
-        presets.isVisible = dial == .whiteBalance && present.has(.whiteBalance)
+        presetRow.isVisible = hasRoom && dial == .whiteBalance && present.has(.whiteBalance)
         for (word, button) in presetButtons { button.isOn = word == present.whiteBalance }
         dialFace.show(DialScale(dial, present))
         followLenses()
@@ -161,17 +160,11 @@ final class ProPanel {
         let all = (daemon?[\CameraInterface.lenses, at: camera] ?? []).sorted {
             $0.second < $1.second
         }
-        lenses.isVisible = all.count > 1
+        lenses.isVisible = hasRoom && all.count > 1
         if lensButtons.map(\.0) != all.map(\.first) {
             lensButtons.forEach { lenses.remove($0.1) }
             lensButtons = all.map { lens in
-                let factor = (lens.second * 10).rounded() / 10
-                let text =
-                    factor < 1
-                    ? ".\(Int(factor * 10))"
-                    : factor == factor.rounded()
-                        ? "\(Int(factor))" : "\(factor)"
-                let button = ToggleButton(words: text, "Lens \(lens.first)")
+                let button = ToggleButton(words: LensFactor.text(lens.second), "Lens \(lens.first)")
                 button.onToggle { [unowned self] _ in select(lens.first) }
                 lenses.append(button)
                 return (lens.first, button)
@@ -261,7 +254,6 @@ final class ProPanel {
         return true
     }
 
-    /// Shows the dial of `dial`, and Pro mode with it.
     func choose(_ dial: Dial) {
         wake()
         wheel = DialWheel()
@@ -299,20 +291,12 @@ final class ProPanel {
         }
     }
 
-    /// Shows the controls at full strength for a while; the values always are.
-    private func wake() {
-        for part in [dialFace.widget, presets, lenses] as [Widget] { part.opacity = 1 }
-        fading = MainLoop.Timer(after: DialMotion.stay) { [unowned self] in fade() }
-    }
-
-    private func fade() {
-        let begin = MonotonicClock.now
-        widget.onFrame { [weak self] in
-            guard let self, fading?.isOver == true else { return false }
-            let seconds = (MonotonicClock.now - begin).seconds
-            let opacity = DialMotion.opacity(after: DialMotion.stay + seconds)
-            for part in [dialFace.widget, presets, lenses] as [Widget] { part.opacity = opacity }
-            return seconds < DialMotion.fading
+    /// Shows the dial for a while.
+    func wake() {
+        guard isOpen else { return }
+        widget.isRevealed = true
+        fading = MainLoop.Timer(after: DialMotion.stay) { [unowned self] in
+            widget.isRevealed = false
         }
     }
 }

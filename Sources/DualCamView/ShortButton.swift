@@ -16,7 +16,6 @@ struct ShortButton {
         isShort = false
     }
 
-    /// `true` while it has the icon.
     var isShort: Bool {
         get { icon.isVisible }
         nonmutating set {

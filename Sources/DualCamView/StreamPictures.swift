@@ -7,7 +7,7 @@ import Synchronization
 
 /// The pictures of the stream's node, scaled to the size at which they are shown.
 ///
-/// It consumes the node as any program does, on its own thread, and nothing while nobody looks.
+/// It reads the node as any program does, on its own thread, and only while the window is visible.
 ///
 /// - Context: any thread.
 final class StreamPictures: Sendable {
@@ -17,7 +17,7 @@ final class StreamPictures: Sendable {
         var node: UInt32?
         /// The size to scale to, in pixels; `nil` while it is not known.
         var size: Size?
-        /// `true` while somebody looks.
+        /// `true` while the window is visible.
         var isWatched = true
     }
 
@@ -36,7 +36,7 @@ final class StreamPictures: Sendable {
         worker = try LoopWorker(name: "stream")
         newest = Mutex(nil)
         let offer: @Sendable (Pixels) -> Void = { [unowned self] pixels in
-            // One that was not taken is out of date; whoever takes it was told already.
+            // A picture that it replaces was announced already.
             let isFirst = newest.withLock { newest in
                 defer { newest = pixels }
                 return newest == nil
@@ -48,7 +48,6 @@ final class StreamPictures: Sendable {
         }
     }
 
-    /// Returns the newest picture that was not taken yet.
     func take() -> Pixels? {
         newest.withLock { newest in
             defer { newest = nil }
@@ -59,7 +58,6 @@ final class StreamPictures: Sendable {
     /// Changes what is wanted.
     func request(_ request: Request) { worker.post { $0.turn(to: request) } }
 
-    /// Ends the thread, and waits for it.
     func end() {
         worker.end()
         worker.join()

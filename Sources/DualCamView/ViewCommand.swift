@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Glibc
+import Platform
 import ViewCore
 
 /// The command line.
@@ -10,8 +11,8 @@ struct ViewCommand: ParsableCommand {
         abstract: "Show DualCam's picture in a small window above the others.",
         discussion: """
             Click the inset to swap the pictures, drag it into another corner, and turn the wheel over \
-            it to resize it, or over the main picture to zoom. The right button opens the menu; ? \
-            lists the keys. While nobody sees the window, the cameras are closed.
+            it to resize it, or over the main picture to zoom. The right button, and ⋯, open the \
+            menu; ? lists the keys. While nobody sees the window, the cameras are closed.
 
             With --pick it shows the pictures taken instead, and prints the path of the one that the \
             user chooses. Without a choice it prints nothing, and the exit status is 1; \
@@ -56,7 +57,7 @@ struct ViewCommand: ParsableCommand {
             let wish = PickWindow.Wish(isMultiple: multiple, kind: kind)
             guard let paths = program.pick(wish) else { throw ExitCode(Self.noSession) }
             if paths.isEmpty { throw ExitCode(1) }
-            return paths.forEach { print($0) }
+            return StandardOutput.write(paths.map { "\($0)\n" }.joined().utf8, by: "dualcam-view")
         }
         let status = program.run(isService: isService)
         if status != 0 { throw ExitCode(status) }

@@ -17,8 +17,6 @@ final class ViewProgram {
     private let loop: EventLoop?
     private var window: PictureWindow?
     private var picking: PickService?
-    /// A window that is closed, as long as GTK may still tell it so.
-    private var closing: (window: PictureWindow, timer: MainLoop.Timer)?
 
     /// Creates the program, of which there is one in a session if it `isUnique`.
     init(isUnique: Bool) {
@@ -30,9 +28,10 @@ final class ViewProgram {
     /// Runs until the window is closed; returns the exit status.
     func run(isService: Bool) -> CInt {
         guard let loop else {
-            complain("there are no descriptors left")
+            complain("There are no descriptors left.")
             return 1
         }
+        guard hasDisplay else { return 1 }
         MainLoop.watch(loop.descriptor) { loop.runOnce(milliseconds: 0) }
         application.onStartup { [unowned self] in started() }
         application.onActivate { [unowned self] in show(loop) }
@@ -47,27 +46,37 @@ final class ViewProgram {
     /// and `nil` where there is no session to find DualCam in.
     func pick(_ wish: PickWindow.Wish) -> [String]? {
         guard let loop, let connection = try? BusConnection(loop: loop) else {
-            complain("there is no session bus")
+            complain("There is no session bus.")
             return nil
         }
+        guard hasDisplay else { return [] }
         MainLoop.watch(loop.descriptor) { loop.runOnce(milliseconds: 0) }
-        var window: PickWindow?
         var chosen: [String] = []
         let daemon = DaemonMirror(connection)
         application.onStartup { [unowned self] in started() }
         application.onActivate { [unowned self] in
-            window = PickWindow(application, daemon, wish) { [unowned self] paths in
+            _ = PickWindow(application, daemon, wish) { [unowned self] paths in
                 chosen = paths
                 application.quit()
             }
         }
         _ = application.run(["dualcam-view"])
-        return withExtendedLifetime(window) { chosen }
+        return chosen
+    }
+
+    private var hasDisplay: Bool {
+        let isThere = Backend.start()
+        if !isThere { complain("There is no display here. Run it in your desktop session.") }
+        return isThere
     }
 
     private func started() {
         Backend.forget()
-        application.style(styleSheet)
+        application.style(styleSheet(textScale))
+        // One that is not installed has its icons among its sources.
+        if let path = resolvedPath("/proc/self/exe"), let end = path.firstRange(of: "/.build/") {
+            application.addIcons("\(path[..<end.lowerBound])/desktop/icons")
+        }
     }
 
     private func show(_ loop: EventLoop) {
@@ -80,16 +89,12 @@ final class ViewProgram {
         }
     }
 
-    /// Lets go of the window, which is to be closed. GTK hides and ends it after this.
     private func letGo() {
-        guard let window else { return }
-        window.end()
-        self.window = nil
-        closing = (window, MainLoop.Timer(after: 0) { [unowned self] in closing = nil })
+        window?.end()
+        window = nil
     }
 }
 
-/// Writes a message to standard error.
 func complain(_ message: String) {
     let bytes = Array("dualcam-view: \(message)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)

@@ -5,28 +5,23 @@ import Imaging
 package import Platform
 import Synchronization
 
-/// Keeps one camera open while it is wanted, whatever happens to it; decodes its pictures at the
-/// size they are shown at, and leaves them in a slot.
-///
-/// There is one thread per capture pipeline of a role, named `capture-back`, `capture-back-2` and
-/// so on. It waits in the kernel while the camera is not wanted.
+/// Keeps one camera open while it is wanted, also through failures; decodes its pictures at the
+/// size they are shown at, and leaves them in a slot. There is one thread per capture pipeline of a
+/// role, named `capture-back`, `capture-back-2` and so on, from the first time that the camera is
+/// wanted. It waits in the kernel while it is not.
 package final class CaptureThread: Sendable {
     /// An event of the camera, reported on the thread itself.
     package enum Report: Hashable, Sendable {
-        /// The device is being opened.
         case opening
-        /// The first frame came, in this mode; `insteadOf` is the mode that the bus had no room
-        /// for, if any.
+        /// The first frame came, in this mode; `insteadOf`: the mode that the bus had no room for.
         case streaming(CaptureMode, insteadOf: CaptureMode?)
         /// The camera delivers no frames; `streaming` follows once it does again. `holder` is the
         /// program that has it, if that is the reason and known.
         case interrupted(Interruption, reason: String, holder: String = "")
         /// The camera delivers what is wanted now, for a photograph or not. Reported once it
-        /// delivers, and again after each change of the request that it can meet without being
-        /// reopened.
+        /// delivers, and after each change of the request that it meets without being reopened.
         case adapted(isFull: Bool)
-        /// The camera is closed because it is not wanted. Reported each time the thread sees a new
-        /// request for none.
+        /// The camera is closed as it is not wanted. Reported for each new request for none.
         case closed
     }
 
@@ -54,11 +49,11 @@ package final class CaptureThread: Sendable {
     private let target: Mutex<CaptureTarget>
     private let slot: FrameSlot
     private let report: @Sendable (Report, String) -> Void
+    private let timed: RealTimeThreads?
     private let worker: Worker
 
-    /// The time without a frame after which a camera counts as stalled: in frame intervals, and at
-    /// least in seconds. In the dark some cameras give five frames a second, whatever rate was
-    /// agreed on.
+    /// The time without a frame after which a camera counts as stalled: in intervals, and at least
+    /// in seconds. In the dark some cameras give five frames a second, whatever was agreed on.
     private static let (stallIntervals, stallTime) = (5.0, 0.5)
     /// The seconds without a frame after which a stalled camera is reopened. Reopening sooner would
     /// lengthen the interruption for cameras that only hesitate.
@@ -68,12 +63,9 @@ package final class CaptureThread: Sendable {
     /// need a long time, and some need another try soon.
     private static let (startTime, longStartTime) = (3.0, 10.0)
 
-    /// Starts the thread, with no camera wanted. It is one of `timed`.
-    ///
-    /// `report` is called on it with each event and the identity of its camera, which is empty for
-    /// `closed`.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    /// Creates a thread that starts once a camera is wanted. It is one of `timed`. `report` is
+    /// called on it with each event and the identity of its camera, which is empty for `closed`.
+    /// Throws `SystemError` if the system has no thread or descriptor left.
     package init(
         role: Role,
         pipeline: CapturePipeline = .a,
@@ -90,7 +82,12 @@ package final class CaptureThread: Sendable {
         )
         self.slot = slot
         self.report = report
+        self.timed = timed
         slot.attach(worker.bell)
+    }
+
+    private func start() throws(SystemError) {
+        guard !worker.hasStarted, !worker.isEnding else { return }
         try worker.start(timed: timed) { [self] in run() }
     }
 
@@ -101,11 +98,13 @@ package final class CaptureThread: Sendable {
             $0.request = request
             $0.change()
         }
+        do throws(SystemError) { try start() } catch {
+            return report(.interrupted(.stalled, reason: "\(error)"), source.identity)
+        }
         worker.wake()
     }
 
-    /// Changes the request for the open camera, which is reopened only if it would deliver
-    /// something else.
+    /// Changes the request for the open camera, reopened only if it would deliver something else.
     package func adapt(to request: CaptureRequest) {
         target.withLock {
             $0.request = request
@@ -120,8 +119,9 @@ package final class CaptureThread: Sendable {
             $0.source = nil
             $0.forgetsPicture = $0.forgetsPicture || !keepingPicture
             $0.change()
+            if !worker.hasStarted { $0.closed = $0.number }
         }
-        worker.wake()
+        if worker.hasStarted { worker.wake() } else { report(.closed, "") }
     }
 
     /// `true` once the camera is closed and `closed` was reported for the newest request. A report
@@ -130,7 +130,12 @@ package final class CaptureThread: Sendable {
 
     /// Tries a camera that failed again now, since it may be back.
     package func retry() {
-        target.withLock { $0.retries += 1 }
+        let isWanted = target.withLock { target in
+            target.retries += 1
+            return target.source != nil
+        }
+        // There may have been no thread to be had.
+        if isWanted { try? start() }
         worker.wake()
     }
 
@@ -145,10 +150,8 @@ package final class CaptureThread: Sendable {
     }
 
     /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
-    /// after `end()`.
-    ///
-    /// A thread whose device does not answer cannot be ended: a call to a driver can take 5 s and
-    /// more.
+    /// after `end()`. A thread whose device does not answer cannot be ended: a call to a driver can
+    /// take 5 s and more.
     package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     // MARK: On the thread
@@ -184,9 +187,9 @@ package final class CaptureThread: Sendable {
             case .changed: break
             // Another try would only open the device in vain, and its light might blink.
             case .hopeless: waitForChange(since: wanted)
-            case .failed:
+            case .failed(let isRefusal):
                 let now = MonotonicClock.now
-                worker.bell.wait(until: now + delay.next(after: now - start))
+                worker.bell.wait(until: now + delay.next(after: now - start, isRefusal: isRefusal))
             }
         }
     }
@@ -195,8 +198,8 @@ package final class CaptureThread: Sendable {
     private enum Ending {
         /// Something else is wanted, or it has to be opened anew.
         case changed
-        /// It failed, and may work later.
-        case failed
+        /// It failed, and may work later; if a camera on the network refused, much later.
+        case failed(isRefusal: Bool)
         /// It fails until something changes.
         case hopeless
     }
@@ -213,7 +216,8 @@ package final class CaptureThread: Sendable {
         var hasDelivered = false
         do throws(CaptureError) {
             slot.reopen()
-            let stream = try source.open(request, bell: worker.bell)
+            let opening = seen
+            let stream = try source.open(request, bell: worker.bell) { isWanted(since: opening) }
             defer { slot.discontinue() }
             try deliver(
                 stream,
@@ -226,8 +230,7 @@ package final class CaptureThread: Sendable {
             )
             return .changed
         } catch {
-            // The request may be for another camera. If not, larger pictures are wanted, which
-            // takes reopening.
+            // Another camera is wanted, or none.
             if error.code == .woken { return .changed }
             // Only opening it again tells what is at its input now.
             if error.code == .newSignal, hasDelivered { return .changed }
@@ -236,8 +239,13 @@ package final class CaptureThread: Sendable {
                 .interrupted(error.interruption, reason: "\(error)", holder: error.holder),
                 source.identity
             )
-            return error.code == .noMode ? .hopeless : .failed
+            return error.code == .noMode ? .hopeless : .failed(isRefusal: error.isAnswer)
         }
+    }
+
+    /// Returns `true` unless another camera is wanted, or none, since the change `number`.
+    private func isWanted(since number: Int) -> Bool {
+        target.withLock { $0.opening <= number }
     }
 
     /// Waits for another target than `before`, or for `retry()`. The bell rings for other reasons,
@@ -262,6 +270,7 @@ package final class CaptureThread: Sendable {
         /// The number of the last frame, by the camera's count.
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
+        var fault: JPEGError?
         /// A damaged frame is no picture, but shows that the camera is alive.
         var lastSign: Timestamp
 
@@ -281,7 +290,8 @@ package final class CaptureThread: Sendable {
         /// Returns the number of frames that are missing before the one with `number`.
         func lost(before number: UInt64) -> UInt64 {
             guard let sequence, number > sequence else { return 0 }
-            return number - sequence - 1
+            // The sender of the pictures may count in any way.
+            return min(number - sequence - 1, 1 << 20)
         }
     }
 
@@ -298,8 +308,12 @@ package final class CaptureThread: Sendable {
         _ hasDelivered: inout Bool
     ) throws(CaptureError) {
         let decoder: FrameDecoder
+        let opened = seen
         do {
-            decoder = try FrameDecoder(expecting: stream.mode.size)
+            // A picture that takes long does not keep the camera from closing.
+            decoder = try FrameDecoder(expecting: stream.mode.size) { [self] in
+                isWanted(since: opened)
+            }
         } catch {
             throw CaptureError(.system, "JPEG", detail: error.description)
         }
@@ -323,7 +337,7 @@ package final class CaptureThread: Sendable {
             case .picture(let number, let frame, let jpeg, let decoding):
                 put(frame, of: jpeg, number, decoding: decoding, from: stream, &delivery)
                 hasDelivered = true
-            case .dropped: try drop(&delivery)
+            case .dropped(let fault): try drop(&delivery, fault)
             case .timedOut: try pause(&delivery, stream)
             case .woken: break
             }
@@ -371,6 +385,7 @@ package final class CaptureThread: Sendable {
     ) {
         delivery.lastFrame = MonotonicClock.now
         delivery.lastSign = delivery.lastFrame
+        delivery.fault = nil
         let lost = delivery.lost(before: number)
         if delivery.sequence == nil { slot.countOpening(delivery.lastFrame - delivery.start) }
         delivery.sequence = number
@@ -392,28 +407,31 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// Counts a damaged frame.
-    ///
-    /// - Throws: `unreadable` if there were no others for too long.
-    private func drop(_ delivery: inout Delivery) throws(CaptureError) {
+    /// Counts a damaged frame, or a JPEG with `fault`. Throws `unsupported` for a second one of a
+    /// kind that cannot be shown; `unreadable` if there were no others for too long.
+    private func drop(_ delivery: inout Delivery, _ fault: JPEGError?) throws(CaptureError) {
         slot.countDropped()
         // The camera has counted this frame too: it must not be counted as lost as well.
-        delivery.sequence = delivery.sequence.map { $0 + 1 }
+        delivery.sequence = delivery.sequence.map { $0 &+ 1 }
         delivery.lastSign = MonotonicClock.now
+        if let fault, fault == delivery.fault, let error = CaptureError(fault) { throw error }
+        delivery.fault = fault
         if delivery.lastFrame + Timestamp(seconds: Self.startTime) < delivery.lastSign {
             throw CaptureError(.unreadable, "capture", detail: "all are damaged")
         }
     }
 
-    /// Reports a camera that stalls, and allows it some time before it is opened anew.
-    ///
-    /// - Throws: `timedOut` if it has had that time, or has not begun.
+    /// Reports a camera that stalls, and allows it some time before it is opened anew. Throws
+    /// `timedOut` if it has had that time, or has not begun; `unsupported` if its only picture
+    /// cannot be shown.
     private func pause(
         _ delivery: inout Delivery,
         _ stream: any CameraStream
     ) throws(CaptureError) {
         let error = CaptureError(.timedOut, "capture")
-        guard delivery.isDelivering else { throw error }
+        guard delivery.isDelivering else {
+            throw delivery.fault.flatMap { CaptureError($0) } ?? error
+        }
         delivery.isDelivering = false
         delivery.limit = max(Self.reopeningTime, 2 * Self.stallTimeout(of: stream))
         report(.interrupted(error.interruption, reason: "\(error)"), delivery.identity)
@@ -426,18 +444,18 @@ package final class CaptureThread: Sendable {
 
     /// The outcome of waiting for a picture.
     private enum Taken {
-        /// A picture and its number, with the frame if one is wanted, and the time it took to
-        /// decode.
+        /// A picture and its number, the frame if one is wanted, and the time it took to decode.
         case picture(UInt64, Frame?, JPEGFrame?, decoding: Timestamp)
         /// A picture that is not decoded because the camera has a newer one: its number, and the
         /// picture as the camera gave it, if it was needed.
         case outdated(UInt64, Frame?, JPEGFrame?)
-        case dropped, timedOut, woken
+        /// A damaged picture, or a JPEG with this fault.
+        case dropped(JPEGError?)
+        case timedOut, woken
     }
 
-    /// Waits for the next picture, and decodes it if it is shown and the newest: a decoder that is
-    /// slower than the camera would otherwise show pictures that have waited in all the device's
-    /// buffers.
+    /// Waits for the next picture, and decodes it if it is shown and the newest: with a slow
+    /// decoder, pictures would otherwise have waited in all the device's buffers.
     private func take(
         from stream: any CameraStream,
         _ decoder: FrameDecoder,
@@ -463,17 +481,16 @@ package final class CaptureThread: Sendable {
                     decoding: MonotonicClock.now - start
                 )
             case .unseen: return .picture(jpeg.sequence, nil, jpeg, decoding: .zero)
-            case .damaged: return .dropped
+            case .damaged: return .dropped(decoder.fault)
             }
-        case .dropped: return .dropped
+        case .dropped: return .dropped(nil)
         case .timedOut: return .timedOut
         case .woken: return .woken
         }
     }
 
-    /// Gives the memory of the last picture back, which may be the device's. If pictures were not
-    /// shown, a small one is made of the last JPEG first: a later consumer sees the camera's last
-    /// picture, blurred.
+    /// Gives the last picture's memory back, which may be the device's. If pictures were not shown,
+    /// first makes a small one of the last JPEG, which a later consumer sees blurred.
     private func close(_ decoder: FrameDecoder) {
         if slot.latest == nil,
             let frame = decoder.sharpen(for: .glance)
@@ -482,5 +499,13 @@ package final class CaptureThread: Sendable {
         }
         slot.releaseJPEG()
         if target.withLock({ !$0.forgetsPicture }) { slot.keepCopy() } else { slot.clear() }
+    }
+}
+
+extension CaptureError {
+    /// Creates the error of a camera whose JPEGs all have `fault`; `nil` if the next may be fine.
+    init?(_ fault: JPEGError) {
+        guard let words = fault.lasting else { return nil }
+        self.init(.unsupported, "capture", detail: words)
     }
 }

@@ -5,10 +5,9 @@ package import Platform
 import Synchronization
 
 /// Makes the output frames: fetches the cameras' newest frames, composites the scene and publishes
-/// it, with each camera's picture alone where that is offered.
-///
-/// The thread is named `composite` and owns the `StreamOutput`s. While a consumer takes frames it
-/// wakes for camera frames and for the clock; otherwise only for messages of PipeWire.
+/// it, with each camera's picture alone where that is offered. The thread is named `composite` and
+/// owns the `StreamOutput`s. While a consumer takes frames it wakes for camera frames and for the
+/// clock; otherwise only for messages of PipeWire.
 package final class CompositeThread: Sendable {
     /// Counts and durations since the thread started.
     package struct Counts: Sendable {
@@ -20,32 +19,32 @@ package final class CompositeThread: Sendable {
         package var repeated: UInt64 = 0
         /// The time from decoding the main camera's frame to drawing with it.
         package var wait = Durations()
-        /// The time that compositing took.
         package var composite = Durations()
         /// The time that handing the frame to PipeWire took.
         package var publish = Durations()
         /// The time from taking the main camera's frame to handing it to PipeWire.
         package var latency = Durations()
 
-        /// Creates empty counts.
         package init() {}
     }
 
     /// An event of a node.
     package enum Event: Sendable {
-        /// An event that the node itself reports.
         case node(PipeWireNode.Event)
         /// A camera's own node is gone because it is not wanted. No event of it follows. Never
         /// reported of the stream's node: see `withdrawNode`.
         case withdrawn
+        /// No font has all characters of these words.
+        case unreadable(String)
     }
 
+    /// The longest time that the end takes where nothing else is said.
+    package static let timeout = Timestamp(seconds: 1)
     /// The longest time that the end waits for a search for fonts.
     private static let fontTimeout = Timestamp(seconds: 0.2)
 
     /// The shown scene, with its notices and HUD.
     let overlay: OverlayThread
-    /// The slots of the cameras' frames.
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let counts = Mutex(Counts())
     private let aiming = Mutex(())
@@ -54,9 +53,9 @@ package final class CompositeThread: Sendable {
     /// Starts the thread, without a node. It is one of `timed`.
     ///
     /// The slots ring `bell`; `settings` are those of the stream's node. `report` is called on this
-    /// thread with the events of the stream's node (`nil`) and of the cameras' nodes.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    /// thread with the events of the stream's node (`nil`) and of the cameras' nodes, and on the
+    /// thread `overlay` with words. Throws `SystemError` if the system has no thread or descriptor
+    /// left.
     package init(
         scene: SceneState,
         slots: PerRole<PerPipeline<FrameSlot>>,
@@ -67,7 +66,9 @@ package final class CompositeThread: Sendable {
     ) throws(SystemError) {
         self.slots = slots
         worker = try LoopWorker(name: "composite")
-        overlay = try OverlayThread(scene, canvas: settings.size)
+        overlay = try OverlayThread(scene, canvas: settings.size) { text in
+            report(nil, .unreadable(text))
+        }
         do throws(SystemError) {
             try worker.start(timed: timed) { loop throws(SystemError) in
                 try Outputs(of: self, on: loop, bell, settings, report)
@@ -85,8 +86,7 @@ package final class CompositeThread: Sendable {
         aiming.withLock { _ in aim(at: now) }
     }
 
-    /// Tells the slots how large their pictures are shown. Call with `aiming` locked, so that the
-    /// newest scene decides.
+    /// Tells the slots how large they are shown. With `aiming` locked: the newest scene decides.
     private func aim(at now: Timestamp) {
         let extents = overlay.current.state.extents(at: now)
         for role in Role.allCases {
@@ -96,17 +96,14 @@ package final class CompositeThread: Sendable {
         }
     }
 
-    /// Does the same as `aim`, unless another thread is just doing it for a newer scene. Does not
-    /// block.
+    /// Does the same, unless another thread is doing it for a newer scene. Does not block.
     func aimUnlessAimed(at now: Timestamp) {
         _ = aiming.withLockIfAvailable { _ in aim(at: now) }
     }
 
-    /// Changes the counts.
     func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
 
-    /// Calls `done`, on the thread `overlay`, once the next output frame shows everything requested
-    /// up to now.
+    /// Calls `done`, on the thread `overlay`, once the next output frame shows what was requested.
     package func whenShown(_ done: @escaping @Sendable () -> Void) { overlay.whenShown(done) }
 
     /// Publishes the stream's node and those on offer, and keeps them published.
@@ -130,24 +127,24 @@ package final class CompositeThread: Sendable {
         }
     }
 
-    /// Gives `tap` every output frame from now on, and makes them even without a consumer; `nil`
-    /// stops that.
+    /// Gives `tap` each output frame from now on, also without a consumer; `nil` stops that.
     package func record(_ tap: (any FrameTap)?) { worker.post { $0.record(tap) } }
 
     /// Calls `answer` on the thread, as proof that its loop runs.
     package func ping(_ answer: @escaping @Sendable () -> Void) { worker.post { _ in answer() } }
 
-    /// The counts so far.
     package var statistics: Counts { counts.withLock { $0 } }
 
-    /// Removes the nodes, ends the thread and waits for it. Call once.
-    ///
-    /// Returns `false` if its search for fonts still runs, on a thread that uses nothing else.
+    /// Removes the nodes, ends the thread and waits for it, at most until `deadline`. Call once.
+    /// Returns `false` if it still runs, or its search for fonts, on a thread that uses nothing
+    /// else.
     @discardableResult
-    package func end() -> Bool {
+    package func end(by deadline: Timestamp = MonotonicClock.now + timeout) -> Bool {
         worker.end { $0.end() }
-        worker.join()
-        return overlay.end(by: MonotonicClock.now + Self.fontTimeout)
+        let hasEnded = worker.join(until: deadline)
+        if !hasEnded { worker.leave() }
+        let areFontsFound = overlay.end(by: min(deadline, MonotonicClock.now + Self.fontTimeout))
+        return hasEnded && areFontsFound
     }
 
     // MARK: The thread's own

@@ -3,6 +3,7 @@ package import DualCamCore
 package import Frames
 import Logging
 package import Platform
+import Synchronization
 
 /// Operates one camera's controls: carries out commands one after the other, and reports the
 /// values.
@@ -31,14 +32,11 @@ package final class ControlThread: Sendable {
         package var controls: CameraControls
         /// `true` while the camera delivers pictures, so that the wanted values must be in effect.
         package var isStreaming: Bool
-        /// `true` while values are displayed, so that those which change without an event are read
-        /// again.
+        /// `true` while values are displayed: those that change without an event are read again.
         package var isShown: Bool
-        /// The zoom for the camera's own zoom to follow while it delivers; `nil` leaves it where it
-        /// was found.
+        /// The zoom for the camera's own to follow while it delivers; `nil` leaves it as found.
         package var zoom: ZoomRequest?
 
-        /// Creates the use of a camera, or of none.
         package init(
             source: (any CameraSource)?,
             controls: CameraControls,
@@ -54,31 +52,47 @@ package final class ControlThread: Sendable {
         }
     }
 
-    private let worker: LoopWorker<Operation>
+    private let name: String
+    private let make: @Sendable (EventLoop) throws(SystemError) -> Operation
+    /// `nil` until the thread starts.
+    private let worker = Mutex<LoopWorker<Operation>?>(nil)
 
-    /// Starts the thread.
+    /// Starts the thread; that of a second pipeline starts when it has a camera.
     ///
     /// `report` is called on it with the camera's identity and its controls whenever they differ
     /// from the last ones reported, except for changes that a command returns. `region` returns the
     /// mains where the camera is. A directory in `records` keeps what was found before controls
-    /// were held, so that a later run can put it back after a crash; `nil`: nothing does.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    /// were held, so that a later run can put it back after a crash; `nil`: nothing does. Throws
+    /// `SystemError` if the system has no thread or descriptor left.
     package init(
         role: Role,
         pipeline: CapturePipeline = .a,
-        region: @escaping @Sendable () -> Mains = { .ofThisMachine() },
+        region: @escaping @Sendable () -> MainsFrequency = { .ofThisMachine() },
         records: String? = nil,
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
-        worker = try LoopWorker(name: "controls-\(role.rawValue)\(pipeline.suffix)")
-        try worker.start { loop throws(SystemError) in
-            try Operation(on: loop, region, records, report)
-        }
+        name = "controls-\(role.rawValue)\(pipeline.suffix)"
+        make = { loop throws(SystemError) in try Operation(on: loop, region, records, report) }
+        if pipeline == .a { _ = try started() }
+    }
+
+    /// Returns the thread, which it starts if necessary.
+    private func started() throws(SystemError) -> LoopWorker<Operation> {
+        if let worker = worker.withLock({ $0 }) { return worker }
+        let new = try LoopWorker<Operation>(name: name)
+        try new.start(make)
+        worker.withLock { $0 = new }
+        return new
     }
 
     /// Replaces the camera and its use.
-    package func use(_ use: Use) { worker.post { $0.take(use) } }
+    package func use(_ use: Use) {
+        do throws(SystemError) {
+            try started().post { $0.take(use) }
+        } catch {
+            Log.control.error("no thread for controls", metadata: ["reason": "\(error)"])
+        }
+    }
 
     /// Carries out `command`, in the order of calls, and calls `done` on the thread with the values
     /// as read back, or with the refusal.
@@ -86,26 +100,31 @@ package final class ControlThread: Sendable {
         _ command: ControlCommand,
         done: @escaping @Sendable (Result<Outcome, ControlRefusal>) -> Void
     ) {
-        worker.post { done($0.perform(command)) }
+        do throws(SystemError) {
+            try started().post { done($0.perform(command)) }
+        } catch {
+            done(.failure(.failed(.stalled, "\(error)")))
+        }
     }
 
     /// Stops using the camera: what was set by hand becomes automatic again, its zoom returns to
     /// where it was found, and its light goes out.
-    package func leave() { worker.post { $0.leave() } }
+    package func leave() { worker.withLock { $0 }?.post { $0.leave() } }
 
     /// Makes the thread close the device and end. Does not wait for it.
-    package func end() { worker.end { $0.end() } }
+    package func end() { worker.withLock { $0 }?.end { $0.end() } }
 
-    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
-    /// after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
+    /// Waits until `deadline` for the thread to end; `true` if it has. Call after `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        worker.withLock { $0 }?.join(until: deadline) ?? true
+    }
 
     // MARK: On the thread
 
     /// The state of the thread. Bound to it.
     private final class Operation {
         private let loop: EventLoop
-        private let region: @Sendable () -> Mains
+        private let region: @Sendable () -> MainsFrequency
         private let records: String?
         private let report: @Sendable (String, CameraControls) -> Void
         private var source: (any CameraSource)?
@@ -121,13 +140,12 @@ package final class ControlThread: Sendable {
         /// The controls as reported last.
         private var reported = CameraControls()
 
-        /// The seconds between two readings of values that change by themselves, while they are
-        /// displayed.
+        /// The seconds between two readings of values that change by themselves, while displayed.
         private static let interval = 0.35
 
         init(
             on loop: EventLoop,
-            _ region: @escaping @Sendable () -> Mains,
+            _ region: @escaping @Sendable () -> MainsFrequency,
             _ records: String?,
             _ report: @escaping @Sendable (String, CameraControls) -> Void
         ) throws(SystemError) {
@@ -192,8 +210,7 @@ package final class ControlThread: Sendable {
             _ = try? carryOut(.restore)
         }
 
-        /// Holds the rate and the filter against flicker, as wanted. A control that refuses stays
-        /// as it is.
+        /// Holds the rate and the filter against flicker, as wanted. What refuses stays as it is.
         private func hold() {
             guard let port else { return }
             let hasFilter = controls.device.contains { $0.purpose == .powerLine }
@@ -242,7 +259,6 @@ package final class ControlThread: Sendable {
             if held.isEmpty { try? file.remove() } else { try? file.store(held.text) }
         }
 
-        /// The file with what is held of the camera.
         private var recordFile: StateFile? {
             guard let records, let identity = source?.identity, !identity.isEmpty else {
                 return nil
@@ -314,8 +330,7 @@ package final class ControlThread: Sendable {
             if controls.torch == true, (try? open()) != nil { _ = try? carryOut(.torch(false)) }
         }
 
-        /// Moves the camera's own zoom one step towards the shown zoom, and arms the next step
-        /// until it is there.
+        /// Moves the camera's own zoom a step towards the shown one, and arms the next until there.
         private func stepZoom() {
             guard isStreaming, port != nil, let zoom = controls.zoomControl else { return }
             writeZoom(drive.next(zoom, at: MonotonicClock.now))
@@ -421,9 +436,9 @@ package final class ControlThread: Sendable {
                 throw error
             }
             // A raw value bypasses the plans, and counts as another program's.
-            if case .raw = command {
-                controls.read(device)
-            } else {
+            switch command {
+            case .raw, .moveRaw: controls.read(device)
+            default:
                 controls.settle(plan, device)
                 let noted = held
                 held.forget(device, except: controls.manual.lock)

@@ -4,11 +4,9 @@ import Imaging
 package import Platform
 import Synchronization
 
-/// The place where a camera leaves its newest frame for the composite thread.
-///
-/// The latest wins: a frame that was not fetched is replaced. In the other direction it carries the
-/// size that the picture is shown at. Safe on any thread; the lock is held only to exchange a few
-/// references.
+/// The place where a camera leaves its newest frame for the composite thread. The latest wins: a
+/// frame that was not fetched is replaced. In the other direction it carries the size that the
+/// picture is shown at. Safe on any thread; the lock is held only to exchange a few references.
 package final class FrameSlot: Sendable {
     /// Counts since the daemon started.
     package struct Counts: Sendable {
@@ -24,7 +22,6 @@ package final class FrameSlot: Sendable {
         package var replaced: UInt64 = 0
         /// The time from opening the camera to its first frame.
         package var opening = Durations()
-        /// The time that decoding frames took.
         package var decode = Durations()
     }
 
@@ -34,7 +31,6 @@ package final class FrameSlot: Sendable {
         package var frame: Frame?
         /// `true` if the picture can be decoded larger: the camera is open, and gave it as a JPEG.
         package var isJPEG = false
-        /// The time when it came.
         package var arrival = Timestamp.zero
     }
 
@@ -77,7 +73,6 @@ package final class FrameSlot: Sendable {
     /// Rung at each new frame.
     private let bell: Bell
 
-    /// Creates an empty slot that rings `bell` when a frame comes.
     package init(bell: Bell) { self.bell = bell }
 
     /// Sets the bell to ring when the picture is wanted larger than it was.
@@ -108,10 +103,8 @@ package final class FrameSlot: Sendable {
     func discontinue() { state.withLock { $0.tap }?.discontinue(at: MonotonicClock.now) }
 
     /// Leaves a new picture: its `frame`, which took `decoding` to decode, and the `jpeg` that it
-    /// was made of, if any.
-    ///
-    /// `frame` is `nil` if nothing shows the picture, so that it was not decoded. `lost` is the
-    /// number of frames missing before it.
+    /// was made of, if any. `frame` is `nil` if nothing shows the picture, so that it was not
+    /// decoded. `lost` is the number of frames missing before it.
     package func put(
         _ frame: Frame?,
         of jpeg: JPEGFrame? = nil,
@@ -157,8 +150,7 @@ package final class FrameSlot: Sendable {
         }
     }
 
-    /// Replaces the newest frame with the same picture in a larger size, which is not counted
-    /// again.
+    /// Replaces the newest frame with the same picture, larger, which is not counted again.
     func sharpen(_ frame: Frame) {
         let replaced = state.withLock { state in
             guard !state.isSettled else { return Frame?.none }
@@ -170,8 +162,7 @@ package final class FrameSlot: Sendable {
         bell.ring()
     }
 
-    /// Replaces the newest frame by a copy if its memory is a device's: that would stay open for as
-    /// long as the frame is kept.
+    /// Replaces the newest frame by a copy if it is in a device's memory, which it would keep open.
     func keepCopy() {
         guard let frame = latest, frame.buffer.isBorrowed else { return }
         sharpen(frame.copy())
@@ -197,9 +188,8 @@ package final class FrameSlot: Sendable {
         bell.ring()
     }
 
-    /// Makes the picture that was kept the last one: the camera is about to close, or to be
-    /// replaced. No live picture takes its place, not even until it has closed. Without a picture
-    /// that was kept it is as `thaw()`.
+    /// Makes the kept picture the last one: the camera is about to close, or to be replaced. No
+    /// live picture takes its place until then. Without a kept picture it is as `thaw()`.
     package func settle() {
         let released = state.withLock { state in
             let kept = state.freeze?.frame
@@ -262,8 +252,7 @@ package final class FrameSlot: Sendable {
         _ = consume released
     }
 
-    /// Records that `frame` was published at `time`. A picture that is published again does not
-    /// count.
+    /// Records that `frame` was published at `time`. Publishing a picture again does not count.
     func published(_ frame: Frame, at time: Timestamp) {
         state.withLock { state in
             guard state.published?.taken != frame.timestamp else { return }
@@ -271,8 +260,7 @@ package final class FrameSlot: Sendable {
         }
     }
 
-    /// The time from the capture of the newest picture that was published to its publishing; `nil`
-    /// while none is shown.
+    /// The time from the newest published picture's capture to its publishing; `nil`: none shown.
     package var delay: Timestamp? {
         state.withLock { $0.content.frame == nil ? nil : $0.published?.delay }
     }
@@ -288,8 +276,7 @@ package final class FrameSlot: Sendable {
     /// Counts a JPEG with noise that leaves its picture whole.
     func countNoisy() { state.withLock { $0.counts.noisy += 1 } }
 
-    /// Forgets the frame, and one that was kept: nothing shown after the camera closed may be from
-    /// before.
+    /// Forgets the frame, and a kept one: nothing shown after the camera closed may be older.
     package func clear() {
         let (replaced, kept) = state.withLock { state in
             let replaced = (
@@ -325,11 +312,7 @@ package final class FrameSlot: Sendable {
     /// need be. Not for the composite thread.
     package func still() -> Frame? {
         let (content, jpeg, kept) = state.withLock { ($0.content, $0.jpeg, $0.freeze?.frame) }
-        if let kept { return kept }
-        guard let jpeg, let decoder = try? FrameDecoder(expecting: Size(width: 8192, height: 8192)),
-            case .frame(let frame) = decoder.decode(jpeg, for: .whole)
-        else { return content.frame }
-        return frame
+        return kept ?? jpeg?.decoded() ?? content.frame
     }
 
     /// Returns the newest frame to be shown, or the one that was kept; it stays.
@@ -341,6 +324,5 @@ package final class FrameSlot: Sendable {
         }
     }
 
-    /// The counts so far.
     package var counts: Counts { state.withLock { $0.counts } }
 }

@@ -14,15 +14,12 @@ import Synchronization
 package final class OverlayThread: Sendable {
     /// Everything that is shown.
     package struct Content: Sendable {
-        /// The scene.
         package var state: SceneState
         /// The words of each camera's notice; `nil` while they are not drawn.
         package var labels = PerRole<NoticeLabels?>(back: nil, front: nil)
         /// The HUD and its movement.
         package var hud: (state: HudState, picture: HudPicture)?
-        /// The mark of a recording.
         package var mark: MarkPicture?
-        /// The title.
         package var title = TitlePictures()
     }
 
@@ -42,12 +39,17 @@ package final class OverlayThread: Sendable {
     /// Once `true`, nothing more is drawn.
     private let hasEnded = Atomic(false)
     private let worker: LoopWorker<Void>
+    private let report: @Sendable (String) -> Void
 
-    /// Starts the thread, and shows `state` on a canvas of this size.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
-    package init(_ state: SceneState, canvas: Size) throws(SystemError) {
+    /// Starts the thread, and shows `state` on a canvas of this size. `report` gets, on the thread,
+    /// words that no font has whole. Throws `SystemError` without a thread or descriptor left.
+    package init(
+        _ state: SceneState,
+        canvas: Size,
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SystemError) {
         self.canvas = canvas
+        self.report = report
         content = Mutex(Content(state: state))
         worker = try LoopWorker(name: "overlay")
         try worker.start { _ in }
@@ -75,9 +77,7 @@ package final class OverlayThread: Sendable {
     }
 
     /// Ends the thread, waits for it until `deadline`, and returns `true` if it has ended. Call
-    /// once.
-    ///
-    /// A thread that still looks for fonts goes on by itself until it has found them.
+    /// once. A thread that still looks for fonts goes on by itself until it has found them.
     package func end(by deadline: Timestamp) -> Bool {
         hasEnded.store(true, ordering: .relaxed)
         worker.end()
@@ -91,6 +91,7 @@ package final class OverlayThread: Sendable {
         written.updateValue(nil, forKey: text)
         worker.post { [self] _ in
             guard !hasEnded.load(ordering: .relaxed) else { return }
+            check(text)
             let labels = NoticeLabels(text, canvas: canvas)
             self.written.withLock { written in
                 written[text] = labels
@@ -125,9 +126,12 @@ package final class OverlayThread: Sendable {
         if latestMark?.mark != state.mark.mark { worker.post { [self] _ in drawMark() } }
     }
 
-    /// Draws the present mark of a recording, unless that was done meanwhile.
-    ///
-    /// - Context: the thread `overlay`.
+    /// Reports `text` if it cannot be drawn.
+    private func check(_ text: String) {
+        if TitlePicture.lacksFont(for: text) { report(text) }
+    }
+
+    /// Draws the present mark of a recording, unless that was done meanwhile. The thread `overlay`.
     private func drawMark() {
         guard !hasEnded.load(ordering: .relaxed),
             let wanted = content.withLock({ $0.state.mark.mark }),
@@ -140,14 +144,13 @@ package final class OverlayThread: Sendable {
         }
     }
 
-    /// Draws the present title, unless that was done meanwhile.
-    ///
-    /// - Context: the thread `overlay`.
+    /// Draws the present title, unless that was done meanwhile. The thread `overlay`.
     private func drawTitle() {
         guard !hasEnded.load(ordering: .relaxed),
             let wanted = content.withLock({ $0.state.title.wanted }),
             !titles.withLock({ $0.contains { $0.title == wanted } })
         else { return }
+        check(wanted.title.name + wanted.title.second)
         let picture = TitlePicture(wanted, canvas: canvas)
         written.withLock { written in
             titles.withLock { $0 = $0.suffix(4) + [(wanted, picture)] }
@@ -155,14 +158,13 @@ package final class OverlayThread: Sendable {
         }
     }
 
-    /// Draws the present HUD, unless that was done meanwhile.
-    ///
-    /// - Context: the thread `overlay`.
+    /// Draws the present HUD, unless that was done meanwhile. The thread `overlay`.
     private func draw() {
         guard !hasEnded.load(ordering: .relaxed),
             let wanted = content.withLock({ $0.state.hud.content }),
             drawn.withLock({ $0.last?.content }) != wanted
         else { return }
+        check("0")
         let picture = HudPicture(wanted, canvas: canvas)
         written.withLock { written in
             drawn.withLock { $0 = $0.suffix(2) + [(wanted, picture)] }

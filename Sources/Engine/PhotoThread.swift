@@ -8,10 +8,8 @@ package import Platform
 import Synchronization
 
 /// Takes photographs: waits for a picture of each camera, makes files of the pictures and has a
-/// `PhotoWriter` store them.
-///
-/// It is one thread, `photos`, so that neither cameras, the stream nor D-Bus wait for a picture,
-/// and no picture for a disk.
+/// `PhotoWriter` store them. It is one thread, `photos`, so that neither cameras, the stream nor
+/// D-Bus wait for a picture, and no picture for a disk.
 package final class PhotoThread: Sendable {
     /// A picture to take.
     package struct StillRequest: Sendable {
@@ -25,7 +23,6 @@ package final class PhotoThread: Sendable {
         }
         /// The name: "back", "front" or "stream".
         package let name: String
-        /// The source of the picture.
         package let source: Source
         /// `true` if the camera was only just opened, and has yet to find its exposure.
         package let settles: Bool
@@ -34,7 +31,6 @@ package final class PhotoThread: Sendable {
         /// Called on the thread with the time when the picture was taken, before it is a file.
         package let taken: @Sendable (Timestamp) -> Void
 
-        /// Creates a request for a picture.
         package init(
             name: String,
             source: Source,
@@ -58,7 +54,6 @@ package final class PhotoThread: Sendable {
         package let path: String?
         /// The size in pixels, upright.
         package let size: Size
-        /// The time when it was taken.
         package let moment: WallTime
 
         fileprivate func stored(at path: String?) -> Photo {
@@ -68,22 +63,20 @@ package final class PhotoThread: Sendable {
 
     /// The reason why there is no photograph.
     package enum Failure: Error, Hashable {
-        /// The camera of this name gives no undamaged picture.
         case cameraLost(String)
-        /// The file cannot be written.
         case file(SystemError)
-        /// The library refused.
         case photo(PhotoError)
     }
 
     private struct Job {
         let stills: [StillRequest]
         let destination: PhotoWriter.Destination
+        let owner: String
         let taken: @Sendable () -> Void
         let done: @Sendable (Result<[Photo], Failure>) -> Void
     }
 
-    private let waiting = Mutex<[Job]>([])
+    private let waiting = Mutex(Turns<Job>())
     private let worker: Worker
     private let writer: PhotoWriter
     private let settle: @Sendable ([FrameSlot]) -> Void
@@ -95,9 +88,8 @@ package final class PhotoThread: Sendable {
     /// largest difference in brightness between two pictures, of 255, that counts as settled.
     private static let (settling, look, steady) = (2.0, 0.1, 2.0)
 
-    /// Starts the threads. `settle` waits for exposures, see `settle`.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    /// Starts the threads. `settle` waits for exposures, see `settle`. Throws `SystemError` if the
+    /// system has no thread or descriptor left.
     package init(
         settle: @escaping @Sendable ([FrameSlot]) -> Void = { PhotoThread.settle($0) }
     ) throws(SystemError) {
@@ -112,16 +104,27 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// Takes `stills`: calls `taken` once it has the pictures, after which no camera is needed, and
-    /// `done` with all photographs, now stored, or with the reason for none. Both on any thread.
+    /// Takes `stills` for the program `owner`, in turn with those of others: calls `taken` once it
+    /// has the pictures, after which no camera is needed, and `done` with all photographs, now
+    /// stored, or with the reason for none. Both on any thread.
     package func take(
         _ stills: [StillRequest],
         to destination: PhotoWriter.Destination,
+        for owner: String = "",
         taken: @escaping @Sendable () -> Void = {},
         done: @escaping @Sendable (Result<[Photo], Failure>) -> Void
     ) {
         waiting.withLock {
-            $0.append(Job(stills: stills, destination: destination, taken: taken, done: done))
+            $0.add(
+                Job(
+                    stills: stills,
+                    destination: destination,
+                    owner: owner,
+                    taken: taken,
+                    done: done
+                ),
+                of: owner
+            )
         }
         worker.wake()
     }
@@ -129,8 +132,7 @@ package final class PhotoThread: Sendable {
     /// Makes the threads end after the photographs in progress. Does not wait for it.
     package func end() { worker.end() }
 
-    /// Waits for the threads to end, at most until `deadline`, and returns `true` if they have.
-    /// Call after `end()`.
+    /// Waits until `deadline` for the threads to end; `true` if they have. Call after `end()`.
     package func wait(until deadline: Timestamp) -> Bool {
         // What the thread has just taken is still to be written.
         guard worker.join(until: deadline) else { return false }
@@ -142,7 +144,7 @@ package final class PhotoThread: Sendable {
 
     private func run() {
         while !worker.isEnding {
-            let job = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            let job = waiting.withLock { $0.next() }
             let deadline = writer.expire()
             guard let job else {
                 worker.bell.wait(until: deadline)
@@ -184,7 +186,7 @@ package final class PhotoThread: Sendable {
         let photos = done.map {
             Photo(name: $0.still.name, path: nil, size: $0.photograph.size, moment: $0.moment)
         }
-        writer.write(files, to: job.destination) { result in
+        writer.write(files, to: job.destination, for: job.owner) { result in
             job.done(
                 result.map { paths in zip(photos, paths).map { $0.stored(at: $1) } }
                     .mapError { Failure.file($0) }
@@ -192,9 +194,8 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// Returns the photographs of one moment: of each camera the first picture taken after `after`,
-    /// so that they are apart by less than the interval between two frames. `nil` if one is
-    /// damaged.
+    /// Returns the photographs of one moment: each camera's first picture taken after `after`, so
+    /// that they are less than the interval of two frames apart. `nil` if one is damaged.
     private func photographs(
         _ stills: [StillRequest],
         after: Timestamp,
@@ -259,8 +260,7 @@ package final class PhotoThread: Sendable {
             guard (now - max(start, after)).seconds < Self.timeout,
                 (now - start).seconds < 4 * Self.timeout
             else { throw .cameraLost(missing) }
-            // The slot's bell belongs to the composite thread; a tenth of a frame does not matter
-            // here.
+            // The slot's bell is the composite thread's; a tenth of a frame does not matter.
             usleep(3000)
         }
     }
@@ -271,12 +271,12 @@ package final class PhotoThread: Sendable {
         _ transform: Transform,
         _ tags: [String: String]
     ) throws(PhotoError) -> (Photograph, WallTime)? {
-        if let jpeg = content.jpeg {
+        if let jpeg = content.plainJPEG {
             let moment = WallTime(jpeg.timestamp)
             let bytes = Array(jpeg.bytes)
             return (try .taken(jpeg: bytes, upright: transform, at: moment, tags: tags), moment)
         }
-        guard let frame = content.frame else { return nil }
+        guard let frame = content.whole else { return nil }
         let moment = WallTime(frame.timestamp)
         return (try .taken(Raster(frame), upright: transform, at: moment, tags: tags), moment)
     }
@@ -351,7 +351,6 @@ extension PhotoThread.StillRequest {
     }
 }
 
-/// The newest picture of a slot.
 private struct Newest {
     let frame: Frame?
     let jpeg: JPEGFrame?
@@ -380,17 +379,16 @@ private struct Newest {
     /// The brightness, 0 … 255; `nil` without a picture.
     var brightness: Double? {
         if let frame { return frame.brightness }
-        return decoded(.glance)?.brightness
+        return jpeg?.decoded(for: .glance)?.brightness
+    }
+
+    /// The JPEG, unless few programs would show it.
+    var plainJPEG: JPEGFrame? {
+        jpeg.flatMap { jpeg in
+            (try? JPEGDecoder().header(of: jpeg.bytes).isPlain) == false ? nil : jpeg
+        }
     }
 
     /// The picture at full size if it can be decoded; else the frame as it is.
-    var whole: Frame? { jpeg == nil ? frame : decoded(.whole) ?? frame }
-
-    private func decoded(_ extent: ShownExtent) -> Frame? {
-        guard let jpeg,
-            let decoder = try? FrameDecoder(expecting: Size(width: 8192, height: 8192)),
-            case .frame(let frame) = decoder.decode(jpeg, for: extent)
-        else { return nil }
-        return frame
-    }
+    var whole: Frame? { jpeg?.decoded() ?? frame }
 }

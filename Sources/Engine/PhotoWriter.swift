@@ -8,13 +8,12 @@ import Synchronization
 /// Files are written in turn by the thread `photo-files`. Each descriptor of a caller has a thread
 /// of its own, `photo-to`: a pipe is never written to in a way that blocks, but a file may be on a
 /// disk that hangs. What is not written by its deadline is answered with ETIMEDOUT, and removed if
-/// it is written later.
+/// it is written later. Until then it counts as its owner's.
 package final class PhotoWriter: Sendable {
     /// The destination of photographs.
     package enum Destination: Sendable {
         /// Files of their own with these permissions in this directory, or else in DualCam in the
-        /// user's directory of pictures. It is looked for when they are written, and made if it is
-        /// missing.
+        /// user's pictures. It is looked for when they are written, and made if it is missing.
         case folder(String?, mode: UInt32 = 0o600)
         /// An open file or pipe.
         case descriptor(@Sendable () -> CInt)
@@ -24,7 +23,6 @@ package final class PhotoWriter: Sendable {
     package struct File: Sendable {
         /// The name of its file in a directory, without the suffix.
         let name: String
-        /// The content.
         let bytes: [UInt8]
 
         /// Creates a file of `bytes`; its name in a directory is `name` and ".jpg".
@@ -43,6 +41,7 @@ package final class PhotoWriter: Sendable {
     private final class Job: Sendable {
         let files: [File]
         let destination: Destination
+        let owner: String
         let deadline: Timestamp
         private let answer: Answer
         private let isAnswered = Atomic(false)
@@ -50,11 +49,13 @@ package final class PhotoWriter: Sendable {
         init(
             _ files: [File],
             _ destination: Destination,
+            _ owner: String,
             _ deadline: Timestamp,
             _ answer: @escaping Answer
         ) {
             self.files = files
             self.destination = destination
+            self.owner = owner
             self.deadline = deadline
             self.answer = answer
         }
@@ -71,7 +72,6 @@ package final class PhotoWriter: Sendable {
     private struct State {
         /// The jobs for directories, the first of which is being written.
         var files: [Job] = []
-        /// The jobs for descriptors.
         var descriptors: [Job] = []
     }
 
@@ -82,13 +82,12 @@ package final class PhotoWriter: Sendable {
     private let timeout: Double
     private let save: Saving
 
-    /// The most photographs that wait to be written to directories, or to descriptors. Each is in
-    /// memory.
-    package static let mostWaiting = 16
+    /// The most photographs of one program, and of all, that wait to be written to directories, or
+    /// to descriptors. Each is in memory.
+    static let (mostWaiting, most) = (16, 64)
 
-    /// Starts the thread for files. Each photograph may take `timeout` seconds to write.
-    ///
-    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    /// Starts the thread for files. Each photograph may take `timeout` seconds to write. Throws
+    /// `SystemError` if the system has no thread or descriptor left.
     package convenience init(timeout: Double = 10) throws(SystemError) {
         try self.init(timeout: timeout, saving: Self.save)
     }
@@ -101,20 +100,26 @@ package final class PhotoWriter: Sendable {
         try worker.start { [self] in writeFiles() }
     }
 
-    /// Writes `files` to `destination`, all or none, and calls `answer` on any thread. Fails with
-    /// EBUSY if too many wait already.
-    package func write(_ files: [File], to destination: Destination, answer: @escaping Answer) {
+    /// Writes `files` to `destination`, all or none, for the program `owner`, and calls `answer` on
+    /// any thread. Fails with EBUSY if too many wait already.
+    package func write(
+        _ files: [File],
+        to destination: Destination,
+        for owner: String = "",
+        answer: @escaping Answer
+    ) {
         let deadline = MonotonicClock.now + Timestamp(seconds: timeout)
-        let job = Job(files, destination, deadline, answer)
+        let job = Job(files, destination, owner, deadline, answer)
         let isTaken = state.withLock { state in
             let list: WritableKeyPath<State, [Job]>
             switch destination {
             case .folder: list = \.files
             case .descriptor: list = \.descriptors
             }
-            guard !worker.isEnding, state[keyPath: list].count < Self.mostWaiting else {
-                return false
-            }
+            let jobs = state[keyPath: list]
+            guard !worker.isEnding, jobs.count < Self.most,
+                jobs.count(where: { $0.owner == owner }) < Self.mostWaiting
+            else { return false }
             state[keyPath: list].append(job)
             return true
         }
@@ -142,8 +147,7 @@ package final class PhotoWriter: Sendable {
         }
     }
 
-    /// Answers what is not written by its deadline. Returns the next deadline; `nil` if nothing is
-    /// being written.
+    /// Answers what is not written by its deadline; returns the next deadline, `nil` without one.
     package func expire() -> Timestamp? {
         let now = MonotonicClock.now
         let jobs = state.withLock { $0.files + $0.descriptors }
@@ -190,7 +194,7 @@ package final class PhotoWriter: Sendable {
                 let result = Result { () throws(SystemError) in
                     try save(job.files, folder, mode)
                 }
-                // Nobody would look for them.
+                // No program looks for them.
                 if !job.finish(result), case .success(let paths) = result {
                     for case let path? in paths { unlink(path) }
                 }
@@ -231,32 +235,42 @@ package final class PhotoWriter: Sendable {
         }
     }
 
-    /// Writes to a descriptor of the caller, whose flags stay as they are.
-    ///
-    /// - Throws: ETIMEDOUT at `deadline`; otherwise the errno of write(2).
+    /// Returns `true` if a descriptor is open for writing.
+    package static func isWritable(_ number: CInt) -> Bool {
+        let flags = fcntl(number, F_GETFL)
+        return flags & __O_PATH == 0 && [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE)
+    }
+
+    /// Writes to a descriptor of the caller, with no more rights than that has. Its flags stay as
+    /// they are, and its caller may change them, so nothing here relies on them. Throws EBADF if it
+    /// is not open for writing; ETIMEDOUT at `deadline`; EINVAL for what is neither a file, pipe,
+    /// socket nor device; otherwise the errno of write(2).
     static func write(
         _ bytes: [UInt8],
         to number: CInt,
         until deadline: Timestamp
     ) throws(SystemError) {
         let name = "the caller's file"
+        guard isWritable(number) else { throw SystemError("write", name, errno: EBADF) }
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .last("fstat", name) }
-        let kind = status.st_mode & S_IFMT
-        // A description of our own, which does not block; the caller may not let us have one.
-        let own: CInt
-        if kind == S_IFIFO || kind == S_IFCHR {
+        /// Writes what there is room for, without waiting for more.
+        let put: (UnsafeRawBufferPointer) -> Int
+        var device: CInt = -1
+        defer { if device >= 0 { close(device) } }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFBLK: put = { Glibc.write(number, $0.baseAddress, $0.count) }
+        case S_IFSOCK: put = { send(number, $0.baseAddress, $0.count, Self.sendFlags) }
+        case S_IFIFO:
+            let feed = try PipeFeed()
+            put = { feed.write($0, to: number) }
+        case S_IFCHR:
             let flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
-            own = open("/proc/self/fd/\(number)", flags)
-            guard own >= 0 || errno != ENXIO else {
-                throw SystemError("write", name, errno: EPIPE)
-            }
-        } else {
-            own = -1
+            device = open("/proc/self/fd/\(number)", flags)
+            guard device >= 0 else { throw .last("write", name) }
+            put = { [device] in Glibc.write(device, $0.baseAddress, $0.count) }
+        default: throw SystemError("write", name, errno: EINVAL)
         }
-        defer { if own >= 0 { close(own) } }
-        // A pipe with room takes this much at least.
-        let most = own >= 0 || kind == S_IFSOCK || kind == S_IFREG ? 1 << 16 : 4096
         var rest = bytes[...]
         while !rest.isEmpty {
             let left = (deadline - MonotonicClock.now).nanoseconds
@@ -265,13 +279,7 @@ package final class PhotoWriter: Sendable {
             guard left > 0, retryingInterrupts({ poll(&entry, 1, milliseconds) }) != 0 else {
                 throw SystemError("write", name, errno: ETIMEDOUT)
             }
-            let count = retryingInterrupts {
-                rest.prefix(most).withUnsafeBytes { piece in
-                    kind == S_IFSOCK
-                        ? send(number, piece.baseAddress, piece.count, Self.sendFlags)
-                        : Glibc.write(own >= 0 ? own : number, piece.baseAddress, piece.count)
-                }
-            }
+            let count = retryingInterrupts { rest.prefix(1 << 16).withUnsafeBytes(put) }
             if count < 0, errno == EAGAIN { continue }
             guard count > 0 else { throw .last("write", name) }
             rest = rest.dropFirst(count)

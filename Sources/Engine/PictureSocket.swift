@@ -1,20 +1,16 @@
 import Glibc
 package import Platform
 
-/// The sending end of a socket for small JPEGs, of which a slow reader gets the newest.
-///
-/// Before each JPEG comes its length in bytes, a number of four bytes, the highest first. Sending
-/// never blocks. A picture is sent once the reader has taken the one before.
-///
-/// - Context: bound to one thread.
+/// The sending end of a socket for small JPEGs, of which a slow reader gets the newest. Before each
+/// JPEG comes its length in bytes, a number of four bytes, the highest first. Sending never blocks.
+/// A picture is sent once the reader has taken the one before. Bound to one thread.
 package final class PictureSocket {
     private let end: Descriptor
     /// The rest of a picture that did not fit.
     private var rest: ArraySlice<UInt8> = []
 
-    /// Creates a socket, and passes its other end on, which can only be read and blocks.
-    ///
-    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
+    /// Creates a socket, and passes its other end on, which can only be read and blocks. Throws
+    /// EMFILE or ENFILE if there are no descriptors left.
     package init(_ takeReader: (consuming Descriptor) -> Void) throws(SystemError) {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -25,14 +21,13 @@ package final class PictureSocket {
         takeReader(reader)
     }
 
-    /// `true` once nobody has the other end any more.
+    /// `true` once the other end is closed.
     package var isLeft: Bool {
         var entry = pollfd(fd: end.number, events: 0, revents: 0)
         return poll(&entry, 1, 0) > 0 && Int32(entry.revents) & (POLLERR | POLLHUP) != 0
     }
 
-    /// `true` if the reader has taken all pictures, so that the next one may be sent. Goes on with
-    /// one that did not fit.
+    /// `true` if the reader has taken all pictures. Goes on sending one that did not fit.
     package var isTaken: Bool {
         sendRest()
         var count: CInt = 0

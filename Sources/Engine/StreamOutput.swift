@@ -5,9 +5,7 @@ import PipeWire
 import Platform
 
 /// One published output: a node of PipeWire and its pictures, either the stream or one camera
-/// alone.
-///
-/// - Context: bound to the composite thread, on whose loop it runs.
+/// alone. Bound to the composite thread, on whose loop it runs.
 final class StreamOutput {
     /// The camera that is shown alone; `nil` for the stream.
     private let camera: Role?
@@ -32,9 +30,7 @@ final class StreamOutput {
     private var waitsUntil = Timestamp.zero
     private var isContinuous = false
     private var hold = SceneHold()
-    /// The receiver of recorded frames.
     private var tap: (any FrameTap)?
-    /// The memory of recorded frames.
     private var recorded = FramePool([])
 
     /// The number of recorded frames that may be held at once.
@@ -52,9 +48,7 @@ final class StreamOutput {
     }
 
     /// Creates the stream's output (`nil`) or a camera's, without a node; `report` is called with
-    /// the node's events.
-    ///
-    /// - Throws: `SystemError` if the process is out of descriptors.
+    /// the node's events. Throws `SystemError` if the process is out of descriptors.
     init(
         _ camera: Role?,
         of shared: CompositeThread,
@@ -73,9 +67,8 @@ final class StreamOutput {
         timer = try loop.timer { [unowned self] in tick() }
     }
 
-    /// Publishes the node and keeps it published; does nothing if it already is.
-    ///
-    /// - Throws: `SystemError` if the process is out of descriptors.
+    /// Publishes the node and keeps it published; does nothing if it already is. Throws
+    /// `SystemError` if the process is out of descriptors.
     func publish() throws(SystemError) {
         guard node == nil else { return }
         node = try PipeWireNode(loop: loop, settings: settings) { [unowned self] event in
@@ -86,14 +79,12 @@ final class StreamOutput {
         node?.show(properties)
     }
 
-    /// Removes the node.
     func withdraw() {
         node?.close()
         node = nil
         if tap == nil { timer?.disarm() }
     }
 
-    /// Shows these values to applications.
     func show(_ properties: [NodeProperty]) {
         self.properties = properties
         node?.show(properties)
@@ -102,8 +93,7 @@ final class StreamOutput {
     /// `true` while output frames are needed.
     private var isDrawing: Bool { tap != nil || node?.isStreaming ?? false }
 
-    /// Gives `tap` every output frame from now on, and makes them even without a consumer; `nil`
-    /// stops that.
+    /// Gives `tap` each output frame from now on, also without a consumer; `nil` stops that.
     func record(_ tap: (any FrameTap)?) {
         let wasDrawing = isDrawing
         self.tap = tap
@@ -122,7 +112,6 @@ final class StreamOutput {
         if streaming { begin() }
     }
 
-    /// Begins to make output frames.
     private func begin() {
         let now = MonotonicClock.now
         clock = OutputClock(rate: settings.rate, now: now)
@@ -135,8 +124,7 @@ final class StreamOutput {
         timer?.arm(at: clock.due)
     }
 
-    /// Shows the main camera's new frame now if it has one and the clock says so. Called when the
-    /// bell rings.
+    /// Shows the main camera's new frame if there is one and it is time. Called by the bell.
     func look() {
         guard isDrawing else { return }
         let newest = FrameName(shared.slots[mainRole][mainPipeline].latest)
@@ -156,7 +144,6 @@ final class StreamOutput {
         let mark: (opacity: Double, picture: MarkPicture)?
     }
 
-    /// Makes one output frame.
     private func tick() {
         guard isDrawing else { return }
         let now = MonotonicClock.now
@@ -232,7 +219,6 @@ final class StreamOutput {
         )
     }
 
-    /// Records which pictures were published at `time`.
     private func countDelays(
         _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
         at time: Timestamp
@@ -303,8 +289,7 @@ final class StreamOutput {
     }
 
     /// Draws one output frame at `base`, `stride` bytes a row, and returns its start and end times.
-    /// It is a method, not a function within `pass`, whose captures would cost an allocation per
-    /// frame.
+    /// A method, not a function within `pass`: captures would cost an allocation per frame.
     private func draw(
         _ picture: Picture,
         _ base: UnsafeMutablePointer<UInt8>,
@@ -333,7 +318,6 @@ final class StreamOutput {
 }
 
 extension PerPipeline<FrameSlot.Content> {
-    /// The times when the pictures were taken.
     fileprivate var taken: PerPipeline<Timestamp> {
         PerPipeline<Timestamp>(
             a: a.frame?.timestamp ?? .zero,

@@ -8,13 +8,11 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     /// Creates the point `nanoseconds` after the clock's start.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Creates a span of `seconds`.
     package init(seconds: Double) { nanoseconds = Int64((seconds * 1e9).rounded()) }
 
     /// The clock's start, or an empty span.
     package static let zero = Timestamp(nanoseconds: 0)
 
-    /// The time in seconds.
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
     /// Returns `true` if `a` is earlier than `b`.
@@ -29,10 +27,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// The memory of one frame.
-///
-/// Owned by a pool and lent to a `Frame`. The code that drew it from the pool writes it before the
-/// frame is passed on; after that it is only read.
+/// The memory of one frame. Owned by a pool and lent to a `Frame`. The code that drew it from the
+/// pool writes it before the frame is passed on; after that it is only read.
 package final class FrameBuffer: @unchecked Sendable {
     // Unchecked: `FramePool` lends a buffer to one writer at a time, and the writes are published
     // when the frame is handed over under a lock.
@@ -58,7 +54,7 @@ package final class FrameBuffer: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// `true` if the memory belongs to somebody else, such as a device.
+    /// `true` if the memory has another owner, such as a device.
     package var isBorrowed: Bool { owner != nil }
 
     deinit {
@@ -66,9 +62,7 @@ package final class FrameBuffer: @unchecked Sendable {
     }
 }
 
-/// One plane of a frame: rows of bytes.
-///
-/// A view without ownership, valid while its frame is held.
+/// One plane of a frame: rows of bytes. A view without ownership, valid while its frame is held.
 package struct Plane {
     /// The first byte of the first row.
     package let base: UnsafeMutablePointer<UInt8>
@@ -76,11 +70,9 @@ package struct Plane {
     package let stride: Int
     /// The bytes of picture in each row.
     package let rowBytes: Int
-    /// The number of rows.
     package let rows: Int
 
-    /// Creates a plane of `rows` × `stride` bytes at `base`, with `rowBytes` bytes of picture in
-    /// each row.
+    /// A plane of `rows` × `stride` bytes at `base`, with `rowBytes` bytes of picture in each.
     package init(base: UnsafeMutablePointer<UInt8>, stride: Int, rowBytes: Int, rows: Int) {
         precondition(stride >= rowBytes)
         self.base = base
@@ -97,15 +89,13 @@ package struct Plane {
 package struct FrameLayout: Hashable, Sendable {
     /// The size of the picture, in pixels.
     package let size: Size
-    /// The pixel format.
     package let format: PixelFormat
     /// The stride of the first plane, in bytes. Chroma strides follow from it.
     package let stride: Int
 
     /// Creates a layout of `format` at `size` with rows of `stride` bytes, or as short as 64-byte
-    /// alignment allows.
-    ///
-    /// The format must be planar YUV, gray, YUYV, UYVY or NV12; the caller has to check.
+    /// alignment allows. The format must be planar YUV, gray, YUYV, UYVY or NV12; the caller has to
+    /// check.
     package init(size: Size, format: PixelFormat, stride: Int? = nil) {
         self.size = size
         self.format = format
@@ -157,9 +147,7 @@ package struct FrameLayout: Hashable, Sendable {
 package struct Frame: Sendable {
     /// The memory. Returns to its pool with the last copy of the frame.
     package let buffer: FrameBuffer
-    /// The layout of the planes in `buffer`.
     package let layout: FrameLayout
-    /// The colour space of the values.
     package let color: ColorSpace
     /// The time of capture, on CLOCK_MONOTONIC.
     package let timestamp: Timestamp
@@ -288,8 +276,7 @@ package struct JPEGFrame: Sendable {
     /// The camera's own frame number; gaps show losses.
     package let sequence: UInt64
 
-    /// Creates a frame of the JPEG in the first `byteCount` bytes of `buffer`, which is not
-    /// checked.
+    /// A frame of the JPEG in the first `byteCount` bytes of `buffer`, which is not checked.
     package init(buffer: FrameBuffer, byteCount: Int, timestamp: Timestamp, sequence: UInt64) {
         precondition(buffer.bytes.count >= byteCount, "a JPEG longer than its buffer")
         self.buffer = buffer
@@ -305,8 +292,7 @@ package struct JPEGFrame: Sendable {
 }
 
 extension FrameBuffer {
-    /// Returns plane `index` of a picture here, laid out as `layout`; valid while the buffer is
-    /// held.
+    /// Returns plane `index` of a picture laid out as `layout`; valid while the buffer is held.
     package func plane(_ index: Int, of layout: FrameLayout) -> Plane {
         let (offset, stride, rowBytes, rows) = layout.plane(index)
         guard let base = bytes.baseAddress, bytes.count >= offset + stride * rows else {
@@ -321,14 +307,11 @@ extension FrameBuffer {
     }
 }
 
-/// A fixed set of buffers, lent one by one, so that frames cost no allocation.
-///
-/// - Context: bound to the thread that draws from it. Any thread may return a buffer by releasing
-///   it.
+/// A fixed set of buffers, lent one by one, so that frames cost no allocation. Bound to the thread
+/// that draws from it. Any thread may return a buffer by releasing it.
 package struct FramePool: ~Copyable {
     private var buffers: [FrameBuffer]
 
-    /// Creates a pool of `count` buffers of `byteCount` bytes each.
     package init(count: Int, byteCount: Int) {
         buffers = (0..<count).map { _ in FrameBuffer(byteCount: byteCount) }
     }
@@ -348,9 +331,7 @@ package struct FramePool: ~Copyable {
     }
 }
 
-/// A pool whose buffers are made anew when a larger one is wanted.
-///
-/// - Context: as `FramePool`.
+/// A pool whose buffers are made anew when a larger one is wanted. As `FramePool`.
 package struct GrowingPool: ~Copyable {
     private var pool = FramePool([])
     private let count: Int

@@ -1,24 +1,15 @@
-/// A receiver of every picture as it comes: a recording.
-///
-/// It is called on the threads that make the pictures, and must not keep them waiting.
+/// A receiver of every picture as it comes: a recording. It is called on the threads that make the
+/// pictures, and must not keep them waiting.
 package protocol FrameTap: AnyObject, Sendable {
-    /// Takes a raw picture, whose memory is wanted back at once: anything kept of it must be a
-    /// copy.
-    ///
-    /// - Context: capture threads.
+    /// Takes a raw picture that is wanted back at once: keep only copies. Capture threads.
     func take(copying frame: Frame)
-    /// Takes a raw picture, whose memory may be held for a while.
-    ///
-    /// - Context: the composite thread.
+    /// Takes a raw picture, whose memory may be held for a while. The composite thread.
     func take(_ frame: Frame)
-    /// Takes a JPEG that a camera took at `time`; `bytes` are valid until this returns.
-    ///
-    /// - Context: capture threads.
+    /// Takes a JPEG taken at `time`; `bytes` are valid until this returns. Capture threads.
     func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp)
     /// Notes a picture that there was no memory for.
     func drop()
-    /// Notes that the camera was closed or lost at `time`: pictures after it belong to another
-    /// stream.
+    /// Notes that the camera closed or was lost at `time`: later pictures are of another stream.
     func discontinue(at time: Timestamp)
 }
 
@@ -26,7 +17,6 @@ package protocol FrameTap: AnyObject, Sendable {
 package final class FrameTaps: FrameTap {
     private let taps: [any FrameTap]
 
-    /// Creates a tap that passes pictures on to `taps`, in their order.
     package init(_ taps: [any FrameTap]) { self.taps = taps }
 
     /// Passes a raw picture on, to be copied.

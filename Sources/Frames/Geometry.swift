@@ -5,13 +5,11 @@ package struct Size: Hashable, Sendable, CustomStringConvertible {
     /// The height, in pixels.
     package var height: Int
 
-    /// Creates a size of `width` × `height` pixels.
     package init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// The size with width and height swapped.
     package var transposed: Size { Size(width: height, height: width) }
 
     /// The width over the height; 1 for an empty size.
@@ -24,18 +22,12 @@ package struct Size: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle on a picture, in fractional pixels: x to the right, y down.
-///
-/// The scene computes with these; the compositor rounds them to `PixelRect` before it accesses
-/// memory.
+/// A rectangle on a picture, in fractional pixels: x to the right, y down. The scene computes with
+/// these; the compositor rounds them to `PixelRect` before it accesses memory.
 package struct Rect: Hashable, Sendable {
-    /// The left edge.
     package var x: Double
-    /// The top edge.
     package var y: Double
-    /// The width.
     package var width: Double
-    /// The height.
     package var height: Double
 
     /// Creates a rectangle from its top left corner and size, in pixels.
@@ -46,18 +38,13 @@ package struct Rect: Hashable, Sendable {
         self.height = height
     }
 
-    /// Creates the rectangle of a whole picture of `size`.
     package init(_ size: Size) {
         self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
     }
 
-    /// The right edge.
     package var maxX: Double { x + width }
-    /// The bottom edge.
     package var maxY: Double { y + height }
-    /// The horizontal centre.
     package var midX: Double { x + width / 2 }
-    /// The vertical centre.
     package var midY: Double { y + height / 2 }
 
     /// Returns the rectangle `fraction` of the way from this one to `other` (0 here, 1 there).
@@ -90,8 +77,7 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// Returns the largest rectangle of `aspect` (width over height) inside this one, about its
-    /// centre.
+    /// Returns the largest rectangle of `aspect` (width / height) inside this one, at its centre.
     package func fitting(aspect: Double) -> Rect {
         guard width > 0, height > 0, aspect > 0 else { return self }
         let size =
@@ -99,8 +85,7 @@ package struct Rect: Hashable, Sendable {
         return Rect(x: midX - size.0 / 2, y: midY - size.1 / 2, width: size.0, height: size.1)
     }
 
-    /// Returns the smallest rectangle of `aspect` (width over height) around this one, about its
-    /// centre.
+    /// Returns the smallest rectangle of `aspect` (width / height) around this one, at its centre.
     package func covering(aspect: Double) -> Rect {
         guard width > 0, height > 0, aspect > 0 else { return self }
         let size =
@@ -111,24 +96,17 @@ package struct Rect: Hashable, Sendable {
 
 /// The radii of the rounded corners of a rectangle.
 package struct CornerRadii: Hashable, Sendable {
-    /// The radius of the corner at the top left.
     package var topLeft: Double
-    /// The radius of the corner at the top right.
     package var topRight: Double
-    /// The radius of the corner at the bottom left.
     package var bottomLeft: Double
-    /// The radius of the corner at the bottom right.
     package var bottomRight: Double
 
-    /// Creates corners of one radius.
     package init(_ radius: Double) {
         (topLeft, topRight, bottomLeft, bottomRight) = (radius, radius, radius, radius)
     }
 
-    /// The largest radius.
     package var largest: Double { max(max(topLeft, topRight), max(bottomLeft, bottomRight)) }
 
-    /// No rounded corner.
     package static let none = CornerRadii(0)
 }
 
@@ -160,9 +138,7 @@ extension Rect {
 
 /// A rectangle of whole pixels, where the compositor reads or writes memory.
 package struct PixelRect: Hashable, Sendable {
-    /// The left edge.
     package var x: Int
-    /// The top edge.
     package var y: Int
     /// The width, in pixels.
     package var width: Int
@@ -177,12 +153,10 @@ package struct PixelRect: Hashable, Sendable {
         self.height = height
     }
 
-    /// Creates the rectangle of a whole picture of `size`.
     package init(_ size: Size) {
         self.init(x: 0, y: 0, width: size.width, height: size.height)
     }
 
-    /// Creates the smallest rectangle around `rect`.
     package init(covering rect: Rect) {
         let (left, top) = (Int(rect.x.rounded(.down)), Int(rect.y.rounded(.down)))
         self.init(
@@ -197,9 +171,7 @@ package struct PixelRect: Hashable, Sendable {
     package var maxX: Int { x + width }
     /// The first row after the bottom edge.
     package var maxY: Int { y + height }
-    /// `true` if it has no pixel.
     package var isEmpty: Bool { width <= 0 || height <= 0 }
-    /// The size of the rectangle.
     package var size: Size { Size(width: width, height: height) }
 
     /// Returns the area that both rectangles cover; empty if they do not meet.
@@ -213,4 +185,9 @@ package struct PixelRect: Hashable, Sendable {
             height: max(0, min(maxY, other.maxY) - top)
         )
     }
+}
+
+extension Size {
+    /// A pixel of a picture 720 high, in pixels of this one.
+    package var unit: Double { Double(height) / 720 }
 }

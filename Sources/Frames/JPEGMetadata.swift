@@ -1,9 +1,8 @@
 import Glibc
 
 /// The metadata that a camera writes into its JPEGs, such as the place, its owner or its serial
-/// number. It is removed from all that is kept.
-///
-/// - Context: Any thread. Does not allocate, except for `removed(from:)`.
+/// number. It is removed from all that is kept. Any thread. Does not allocate, except for
+/// `removed(from:)`.
 package enum JPEGMetadata {
     /// Removes from the JPEG in `bytes` all that decoding does not need: every application segment
     /// and comment, and what follows the end of the image. Of the headers JFIF and Adobe, which
@@ -35,7 +34,7 @@ package enum JPEGMetadata {
             switch marker {
             case 0xE0: picture.keepHeader("JFIF\0", fields: 12, zeros: 2, of: length)
             case 0xEE: picture.keepHeader("Adobe", fields: 12, zeros: 0, of: length)
-            // JPG and JPGn are extensions that nobody uses.
+            // JPG and JPGn are extensions that no camera writes.
             case 0xC8, 0xE1...0xFE: picture.skip(length)
             default: picture.keep(length)
             }
@@ -46,8 +45,7 @@ package enum JPEGMetadata {
         }
     }
 
-    /// Returns `bytes` without metadata, as `remove` does; `nil` if they are damaged before the
-    /// first scan, or no JPEG.
+    /// Returns `bytes` without metadata, as `remove` does; `nil` if damaged early, or no JPEG.
     package static func removed(from bytes: [UInt8]) -> [UInt8]? {
         var result = bytes
         guard let count = result.withUnsafeMutableBytes({ remove(from: $0) }) else { return nil }

@@ -3,9 +3,7 @@
 /// and editors lose the rows after a stray byte.
 ///
 /// Only decoding the codes tells where the data ends, but not their values; so a picture is read
-/// through, and no pixel is computed.
-///
-/// - Context: Any thread.
+/// through, and no pixel is computed. Any thread.
 package enum JPEGNoise {
     /// The state of a JPEG without its noise.
     package enum Outcome: Hashable, Sendable {
@@ -20,9 +18,8 @@ package enum JPEGNoise {
     /// Removes the noise from the JPEG in the first `count` bytes of `bytes`, in place. Give two
     /// bytes more than that for an end marker that is missing.
     ///
-    /// If not `isThorough`, a picture without restart markers that has its end is taken to be
-    /// whole: bytes before the end marker trouble nobody. Does not allocate, except for two small
-    /// tables.
+    /// Unless `isThorough`, a picture without restart markers is taken to be whole if it has an end
+    /// marker: stray bytes before that do no harm. Does not allocate, except for two small tables.
     ///
     /// Follows ITU-T T.81, annex F. The bytes are untrusted: no length is believed that goes beyond
     /// them. Bytes after the end stay; `JPEGMetadata` removes these.
@@ -42,8 +39,7 @@ package enum JPEGNoise {
         return clean(data, header, room: bytes.count)
     }
 
-    /// Returns `bytes` without noise; `nil` if they are damaged. Those of an unknown kind come back
-    /// as they are.
+    /// Returns `bytes` without noise; `nil` if damaged. Those of an unknown kind stay as they are.
     package static func removed(from bytes: [UInt8]) -> [UInt8]? {
         var result = bytes + [0, 0]
         let outcome = result.withUnsafeMutableBytes {
@@ -131,7 +127,6 @@ package enum JPEGNoise {
         var unitCount = 0
         /// The tables of each block in a unit.
         var blocks: [Codes.Pair] = []
-        /// The owners of these tables.
         private var owners: [Codes?] = []
 
         /// Reads the segments up to the first scan; `nil` if it is not the one scan of a baseline

@@ -1,11 +1,9 @@
-/// The memory format of a frame's pixels, as V4L2's four-character code.
-///
-/// It can hold any code, since a camera may offer formats that we never decode ourselves.
+/// The memory format of a frame's pixels, as V4L2's four-character code. It can hold any code,
+/// since a camera may offer formats that we never decode ourselves.
 package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The code as V4L2 has it, with the first character in the lowest byte.
     package let rawValue: UInt32
 
-    /// Creates the format with this code, known or not.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Creates the format with the code `code`; shorter codes are padded with spaces.
@@ -46,8 +44,7 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
     /// Luma alone. V4L2_PIX_FMT_GREY.
     package static let gray = PixelFormat("GREY")
 
-    /// The factors by which chroma is smaller in each direction, for three-plane formats; else
-    /// `nil`.
+    /// The factors by which chroma is smaller each way, for three-plane formats; else `nil`.
     package var planarSubsampling: (horizontal: Int, vertical: Int)? {
         switch self {
         case .i420: (2, 2)
@@ -119,12 +116,9 @@ package struct ColorSpace: Hashable, Sendable {
         /// 0…255, as in JPEG.
         case full
     }
-    /// The weights.
     package var matrix: Matrix
-    /// The range.
     package var range: Range
 
-    /// Creates a colour space of `matrix` and `range`.
     package init(matrix: Matrix, range: Range) {
         self.matrix = matrix
         self.range = range

@@ -1,21 +1,23 @@
+extension Unicode.Scalar {
+    /// `true` for what a reader obeys: control characters, which a terminal does; line separators;
+    /// and format characters, above all those that turn the direction of what follows. The two
+    /// joiners are none: Persian, the scripts of India and emoji need them, and they only change
+    /// the shapes of their neighbours.
+    package var isCommand: Bool {
+        switch properties.generalCategory {
+        case .format: self != "\u{200C}" && self != "\u{200D}"
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}
+
 extension String {
-    /// Returns the text on one line and without commands, each replaced by `replacement`: control
-    /// characters, which a terminal obeys; line separators; and format characters, above all those
-    /// that turn the direction of what follows. Names come from cameras, files and other programs,
-    /// which choose them freely.
-    ///
-    /// The two joiners stay: Persian, the scripts of India and emoji need them, and they only
-    /// change the shapes of their neighbours.
+    /// Returns the text on one line and without commands, each replaced by `replacement`. Names
+    /// come from cameras, files and other programs, which choose them freely.
     package func plain(_ replacement: Unicode.Scalar) -> String {
         var scalars = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .format where scalar == "\u{200C}" || scalar == "\u{200D}": scalars.append(scalar)
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                scalars.append(replacement)
-            default: scalars.append(scalar)
-            }
-        }
+        for scalar in unicodeScalars { scalars.append(scalar.isCommand ? replacement : scalar) }
         return String(scalars)
     }
 
@@ -30,6 +32,22 @@ extension String {
         return isOver ? start : start + "."
     }
 
-    /// The text with a small first letter, for the middle of a sentence.
-    package var uncapitalized: String { prefix(1).lowercased() + dropFirst() }
+    /// The text with a small first letter, unless it begins with a name such as FFmpeg.
+    package var uncapitalized: String {
+        let isName = prefix { $0 != " " }.dropFirst().contains(where: \.isUppercase)
+        return isName ? self : prefix(1).lowercased() + dropFirst()
+    }
+
+    /// The text as one word of a shell's command line.
+    package var quotedForShell: String {
+        let isPlain = utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
 }

@@ -6,7 +6,6 @@ package struct ShownExtent: Hashable, Sendable {
     /// `true` if the picture is cropped to that shape, `false` if it is fitted into it.
     package var isCropped = false
 
-    /// Creates the extent of a picture shown in `size`, cropped to its shape or fitted into it.
     package init(_ size: Size?, isCropped: Bool = false) {
         self.size = size
         self.isCropped = isCropped
@@ -16,10 +15,8 @@ package struct ShownExtent: Hashable, Sendable {
     package static let whole = ShownExtent(nil)
     /// A small extent: enough to measure brightness, or to show the picture blurred.
     package static let glance = ShownExtent(Size(width: 128, height: 72), isCropped: true)
-    /// The extent of a picture that is not shown.
     package static let hidden = ShownExtent(Size(width: 0, height: 0))
 
-    /// `true` if the picture is not shown.
     package var isHidden: Bool { size.map { $0.area == 0 } ?? false }
 
     /// Returns an extent large enough for this one and for `other`.

@@ -1,5 +1,4 @@
 /// One of the eight ways to map a rectangle onto itself: quarter turns clockwise, and mirroring.
-///
 /// The picture is mirrored left to right first, then turned. libcamera and EXIF also turn
 /// clockwise; PipeWire's SPA_META_TRANSFORMATION says how a picture was turned, anticlockwise.
 package struct Transform: Hashable, Sendable {
@@ -8,30 +7,23 @@ package struct Transform: Hashable, Sendable {
     /// The number of quarter turns clockwise, 0 to 3, after mirroring.
     package let quarterTurns: Int
 
-    /// Creates a transform that mirrors if `mirrored`, then turns clockwise by `quarterTurns`,
-    /// modulo 4.
+    /// A transform that mirrors if `mirrored`, then turns clockwise `quarterTurns` times, modulo 4.
     package init(mirrored: Bool = false, quarterTurns: Int = 0) {
         isMirrored = mirrored
         self.quarterTurns = ((quarterTurns % 4) + 4) % 4
     }
 
-    /// No change.
     package static let identity = Transform()
     /// Mirroring left to right.
     package static let mirror = Transform(mirrored: true)
-    /// A quarter turn clockwise.
     package static let clockwise90 = Transform(quarterTurns: 1)
-    /// A half turn.
     package static let rotate180 = Transform(quarterTurns: 2)
-    /// A quarter turn anticlockwise.
     package static let clockwise270 = Transform(quarterTurns: 3)
 
-    /// All eight transforms.
     package static let all: [Transform] = [false, true].flatMap { mirrored in
         (0..<4).map { Transform(mirrored: mirrored, quarterTurns: $0) }
     }
 
-    /// `true` if it swaps width and height.
     package var swapsAxes: Bool { quarterTurns % 2 == 1 }
 
     /// Returns this transform followed by `next`.
@@ -44,7 +36,6 @@ package struct Transform: Hashable, Sendable {
         )
     }
 
-    /// The transform that undoes this one.
     package var inverse: Transform {
         Transform(mirrored: isMirrored, quarterTurns: isMirrored ? quarterTurns : -quarterTurns)
     }

@@ -2,14 +2,15 @@ import CGTK
 
 /// The program on the desktop: one at a time in a session, by its name on the bus.
 package final class Application: Object {
-    private var actions: [Object] = []
-
     /// Creates the application called `id`. Without `isUnique` each start is a program of its own.
     package init(id: String, isUnique: Bool = true) {
         let flags = isUnique ? GApplicationFlags(0) : G_APPLICATION_NON_UNIQUE
         super.init(taking: adw_application_new(id, flags))
         g_set_prgname(id)
     }
+
+    private var styles: Object?
+    private var loaded = ""
 
     var application: UnsafeMutablePointer<GApplication> {
         pointer.assumingMemoryBound(to: GApplication.self)
@@ -31,29 +32,58 @@ package final class Application: Object {
     /// Ends the program.
     package func quit() { g_application_quit(application) }
 
-    /// Loads `css` for everything that the program shows.
+    /// Loads `css` for everything that the program shows, instead of what was loaded before.
     package func style(_ css: String) {
-        let provider = gtk_css_provider_new()
-        cgtk_css_load(provider, css)
-        gtk_style_context_add_provider_for_display(
-            gdk_display_get_default(),
-            OpaquePointer(provider),
-            guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
-        )
-        g_object_unref(provider)
+        guard css != loaded else { return }
+        loaded = css
+        if styles == nil {
+            let provider = Object(
+                taking: gtk_css_provider_new().map { UnsafeMutableRawPointer($0) }
+            )
+            gtk_style_context_add_provider_for_display(
+                gdk_display_get_default(),
+                provider.opaque,
+                guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
+            )
+            styles = provider
+        }
+        cgtk_css_load(styles?.pointer.assumingMemoryBound(to: GtkCssProvider.self), css)
     }
 
-    /// Looks for icons in the resource or directory `path`, too.
-    package func addIcons(_ path: String) {
-        gtk_icon_theme_add_search_path(
-            gtk_icon_theme_get_for_display(gdk_display_get_default()),
-            path
+    /// Finds icons in `folder`, too.
+    package func addIcons(_ folder: String) {
+        let theme = gtk_icon_theme_get_for_display(gdk_display_get_default())
+        gtk_icon_theme_add_search_path(theme, folder)
+    }
+
+    /// Shows `uri` in the desktop's program for it, or calls `failed` if there is none.
+    package func open(_ uri: String, failed: @escaping () -> Void) {
+        g_app_info_launch_default_for_uri_async(
+            uri,
+            nil,
+            nil,
+            { _, result, context in
+                guard let context else { return }
+                let failed = Unmanaged<Action>.fromOpaque(context).takeRetainedValue()
+                if g_app_info_launch_default_for_uri_finish(result, nil) == 0 { failed.body() }
+            },
+            retained(Action(failed))
         )
     }
 
-    /// Shows `uri` in the desktop's program for it.
-    package func open(_ uri: String) {
-        g_app_info_launch_default_for_uri_async(uri, nil, nil, nil, nil)
+    /// The name of the program's one notice.
+    private static let notice = "notice"
+
+    /// Leaves a notice on the desktop; a click on it activates the program.
+    package func notify(_ title: String, _ words: String) {
+        let notice = Object(taking: g_notification_new(title).map { UnsafeMutableRawPointer($0) })
+        g_notification_set_body(notice.opaque, words)
+        g_application_send_notification(application, Self.notice, notice.opaque)
+    }
+
+    /// Takes the notice back.
+    package func withdrawNotice() {
+        g_application_withdraw_notification(application, Self.notice)
     }
 }
 

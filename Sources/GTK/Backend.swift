@@ -31,6 +31,10 @@ package enum Backend {
         }
     }
 
+    /// Starts GTK; returns `false` where there is no display. Otherwise GTK would end the program
+    /// with a warning of its own.
+    package static func start() -> Bool { gtk_init_check() != 0 }
+
     /// Takes back what is meant for GTK alone, once it has started: programs that this one starts
     /// may use OpenGL. Each new window looks for the renderer.
     package static func forget() {
@@ -46,7 +50,7 @@ package enum Backend {
             ? ("GDK_DISABLE", "gl,vulkan") : ("GDK_DEBUG", "gl-disable")
     }
 
-    /// `true` where OpenGL is of no use, and people did not choose.
+    /// `true` where OpenGL is of no use, and the user has not chosen a renderer.
     private static var wantsNoGL: Bool {
         guard getenv("GDK_DEBUG") == nil, getenv("GDK_DISABLE") == nil else { return false }
         if let renderer = getenv("GSK_RENDERER") { return String(cString: renderer) == "cairo" }

@@ -9,7 +9,6 @@ package final class BusObject {
     package final class Call {
         private let invocation: OpaquePointer
         private let parameters: OpaquePointer?
-        /// The name of the method.
         package let member: String
 
         fileprivate init(
@@ -86,7 +85,7 @@ package final class BusObject {
     }
 
     /// Shows the one interface that `xml` describes at `path`; `nil` without a session bus. To be
-    /// called before the application runs, so that nobody finds the name without the object.
+    /// called before the application runs, so that no program finds the name without the object.
     package init?(_ xml: String, at path: String, _ handler: @escaping (Call) -> Void) {
         guard let connection = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil),
             let node = g_dbus_node_info_new_for_xml(xml, nil)

@@ -2,7 +2,6 @@ import CGTK
 
 /// Widgets in a row or a column.
 package final class Box: Widget {
-    /// Creates a box with `spacing` between its children.
     package init(vertical: Bool = false, spacing: Int = 0, _ children: [Widget] = []) {
         let direction = vertical ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL
         super.init(gtk_box_new(direction, CInt(spacing)))
@@ -34,7 +33,6 @@ package final class Overlay: Widget {
 
 /// Widgets at places in pixels.
 package final class Fixed: Widget {
-    /// Creates an empty area.
     package init() { super.init(gtk_fixed_new()) }
 
     private var fixed: UnsafeMutablePointer<GtkFixed> {
@@ -73,7 +71,6 @@ package final class Revealer: Widget {
 
 /// A child that is moved with wheel, finger or keyboard where there is more of it than room.
 package final class ScrolledWindow: Widget {
-    /// Wraps `child`, which scrolls sideways.
     package init(sideways child: Widget) {
         super.init(gtk_scrolled_window_new())
         gtk_scrolled_window_set_policy(opaque, GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER)
@@ -83,7 +80,6 @@ package final class ScrolledWindow: Widget {
         gtk_scrolled_window_set_child(opaque, child.widget)
     }
 
-    /// Wraps `child`, which scrolls up and down.
     package init(downwards child: Widget) {
         super.init(gtk_scrolled_window_new())
         gtk_scrolled_window_set_policy(opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
@@ -93,7 +89,6 @@ package final class ScrolledWindow: Widget {
 
 /// Widgets in rows, as many in each as fit. The arrow keys go from one to the next.
 package final class FlowBox: Widget {
-    /// Creates an empty box.
     package init() {
         super.init(gtk_flow_box_new())
         gtk_flow_box_set_selection_mode(opaque, GTK_SELECTION_NONE)

@@ -33,7 +33,6 @@ package struct Color: Hashable, Sendable {
 
 /// A widget that draws itself.
 package final class DrawingArea: Widget {
-    /// Creates an area that `draw` draws in, with its size.
     package init(_ draw: @escaping (Canvas, Size) -> Void) {
         super.init(gtk_drawing_area_new())
         gtk_drawing_area_set_draw_func(
@@ -116,7 +115,6 @@ package struct Canvas {
 
     /// A kind of letters.
     package enum Font: String, Sendable {
-        /// For words.
         case words = "Inter,Cantarell,sans"
         /// For values, whose figures all have one width.
         case figures = "JetBrains Mono,monospace"

@@ -2,7 +2,6 @@ import CGTK
 
 /// Words.
 package final class Label: Widget {
-    /// Creates a label.
     package init(_ text: String = "", wraps: Bool = false) {
         super.init(gtk_label_new(text))
         if wraps {
@@ -17,7 +16,6 @@ package final class Label: Widget {
         return self
     }
 
-    /// The words.
     package var text: String {
         get { String(cString: gtk_label_get_text(opaque)) }
         set { if newValue != text { gtk_label_set_text(opaque, newValue) } }
@@ -26,17 +24,14 @@ package final class Label: Widget {
 
 /// A button.
 package class Button: Widget {
-    /// Creates a button with the icon called `icon`, which people hear and see named.
     package init(icon: String, _ name: String) {
         super.init(gtk_button_new_from_icon_name(icon))
         named(name)
         tooltip = name
     }
 
-    /// Creates a button with words.
     package init(_ label: String) { super.init(gtk_button_new_with_label(label)) }
 
-    /// Creates a button with a picture on it, which people hear and see named.
     package init(_ child: Widget, _ name: String) {
         super.init(gtk_button_new())
         gtk_button_set_child(button, child.widget)
@@ -51,7 +46,6 @@ package class Button: Widget {
     /// Shows the icon called `name`.
     package func setIcon(_ name: String) { gtk_button_set_icon_name(button, name) }
 
-    /// The words on it.
     package var label: String {
         get { gtk_button_get_label(button).map { String(cString: $0) } ?? "" }
         set { gtk_button_set_label(button, newValue) }
@@ -82,6 +76,13 @@ package class Button: Widget {
         return self
     }
 
+    /// Does the action called `name`, whose state and possibility it shows.
+    @discardableResult
+    package func acts(_ name: String) -> Self {
+        gtk_actionable_set_action_name(opaque, name)
+        return self
+    }
+
     /// Calls `handler` when it is pressed.
     @discardableResult
     package func onClick(_ handler: @escaping () -> Void) -> Self {
@@ -94,7 +95,6 @@ package class Button: Widget {
 package final class ToggleButton: Button {
     private var isSetting = false
 
-    /// Creates a button with the icon called `icon`.
     package init(toggle icon: String, _ name: String) {
         super.init(gtk_toggle_button_new())
         gtk_button_set_icon_name(button, icon)
@@ -108,7 +108,6 @@ package final class ToggleButton: Button {
         tooltip = name
     }
 
-    /// Creates a button with a picture on it, which people hear and see named.
     package override init(_ child: Widget, _ name: String) {
         super.init(gtk_toggle_button_new())
         gtk_button_set_child(button, child.widget)
@@ -131,7 +130,7 @@ package final class ToggleButton: Button {
         }
     }
 
-    /// Calls `handler` when somebody turns it.
+    /// Calls `handler` when the user turns it.
     package func onToggle(_ handler: @escaping (Bool) -> Void) {
         connect("toggled") { [unowned self] in if !isSetting { handler(isOn) } }
     }
@@ -139,11 +138,21 @@ package final class ToggleButton: Button {
 
 /// A picture that fills its room.
 package final class Picture: Widget {
-    /// Creates an empty picture that takes any size.
     package init() {
         super.init(gtk_picture_new())
         gtk_picture_set_can_shrink(opaque, 1)
         gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
+    }
+
+    /// `true` if its edges are cut off where the shapes differ, and not shown with bars beside.
+    package var covers: Bool {
+        get { gtk_picture_get_content_fit(opaque) == GTK_CONTENT_FIT_COVER }
+        set {
+            gtk_picture_set_content_fit(
+                opaque,
+                newValue ? GTK_CONTENT_FIT_COVER : GTK_CONTENT_FIT_CONTAIN
+            )
+        }
     }
 
     /// The present picture, and the one before, which GTK compares with it.
@@ -164,9 +173,9 @@ package final class Picture: Widget {
 /// The name of an icon as a picture.
 package final class Image: Widget {
     /// Creates a picture of the icon called `icon`, `pixels` large.
-    package init(icon: String, pixels: Int) {
+    package init(icon: String, pixels: Int? = nil) {
         super.init(gtk_image_new_from_icon_name(icon))
-        gtk_image_set_pixel_size(opaque, CInt(pixels))
+        if let pixels { gtk_image_set_pixel_size(opaque, CInt(pixels)) }
     }
 
     /// Shows the icon called `name`.

@@ -55,7 +55,6 @@ extension Widget {
         case moved(x: Double, y: Double)
         /// It ends this far from where it began.
         case ended(x: Double, y: Double)
-        /// It does not count.
         case cancelled
     }
 
@@ -168,7 +167,7 @@ extension Widget {
         add(controller)
     }
 
-    /// Calls `handler` for each key that is pressed, whoever uses it.
+    /// Calls `handler` for each key that is pressed, whatever else it does.
     package func onAnyKey(_ handler: @escaping () -> Void) {
         let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
         gtk_event_controller_set_propagation_phase(controller.opaque, GTK_PHASE_CAPTURE)

@@ -17,18 +17,31 @@ package enum MainLoop {
         )
     }
 
+    /// Calls `handler` once GTK has done what it is doing.
+    package static func later(_ handler: @escaping () -> Void) {
+        let call: GSourceFunc = { context in
+            Action.of(context)?.body()
+            return 0
+        }
+        g_timeout_add_full(
+            G_PRIORITY_DEFAULT,
+            0,
+            call,
+            retained(Action(handler)),
+            Action.release
+        )
+    }
+
     /// A timer, which ends when it is released.
     package final class Timer {
         private var id: guint = 0
         /// `true` once it has called, if it calls once, or was cancelled.
         package var isOver: Bool { id == 0 }
 
-        /// Calls `handler` every `seconds`.
         package convenience init(every seconds: Double, _ handler: @escaping () -> Void) {
             self.init(seconds, repeats: true, handler)
         }
 
-        /// Calls `handler` once, after `seconds`.
         package convenience init(after seconds: Double, _ handler: @escaping () -> Void) {
             self.init(seconds, repeats: false, handler)
         }

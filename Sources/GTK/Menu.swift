@@ -1,10 +1,10 @@
 import CGTK
+package import Frames
 
 /// The actions of a menu, by name.
 package final class ActionGroup: Object {
     private var actions: [String: Object] = [:]
 
-    /// Creates an empty group.
     package init() { super.init(taking: UnsafeMutableRawPointer(g_simple_action_group_new())) }
 
     /// Lets the menus of `widget` and those in it use the group as `prefix`.
@@ -82,7 +82,6 @@ extension Object.Arguments {
 
 /// A menu in another one, whose items change.
 package final class Submenu: Object {
-    /// Creates an empty menu.
     package init() { super.init(taking: UnsafeMutableRawPointer(g_menu_new())) }
 
     /// Shows `items`, the word of each of which `action` gets when it is chosen.
@@ -98,61 +97,123 @@ package final class Submenu: Object {
     }
 }
 
-/// A menu that appears where it is asked for.
-package final class PopupMenu: Widget {
-    /// Creates a menu over `parent`, with a line between its sections: what each item says, and the
-    /// action that it does. The section `place` begins with the `submenus`.
-    package init(
-        over parent: Widget,
-        _ sections: [[(label: String, action: String)]],
-        _ submenus: [(label: String, menu: Submenu)],
-        at place: Int
-    ) {
-        let menu = g_menu_new()
-        for (index, items) in sections.enumerated() {
-            let section = g_menu_new()
-            for submenu in index == place ? submenus : [] {
-                g_menu_append_submenu(
-                    section,
-                    submenu.label,
-                    submenu.menu.pointer.assumingMemoryBound(to: GMenuModel.self)
-                )
-            }
-            for item in items { g_menu_append(section, item.label, item.action) }
-            let model = UnsafeMutableRawPointer(section).map {
-                $0.assumingMemoryBound(to: GMenuModel.self)
-            }
-            g_menu_append_section(menu, nil, model)
-            g_object_unref(UnsafeMutableRawPointer(section))
-        }
-        let model = UnsafeMutableRawPointer(menu).map {
-            $0.assumingMemoryBound(to: GMenuModel.self)
-        }
-        super.init(gtk_popover_menu_new_from_model(model))
-        g_object_unref(UnsafeMutableRawPointer(menu))
+/// A small window of the parent's, which appears where it is asked for.
+package class Popover: Widget {
+    /// Creates one over `parent` with `content`.
+    package init(over parent: Widget, _ content: Widget) {
+        super.init(gtk_popover_new())
+        gtk_popover_set_child(popover, content.widget)
         gtk_widget_set_parent(widget, parent.widget)
-        gtk_popover_set_has_arrow(popover, 0)
-        gtk_widget_set_halign(widget, GTK_ALIGN_START)
     }
 
-    private var popover: UnsafeMutablePointer<GtkPopover> {
+    fileprivate init(over parent: Widget, menu: UnsafeMutablePointer<GtkWidget>?) {
+        super.init(menu)
+        gtk_widget_set_parent(widget, parent.widget)
+    }
+
+    fileprivate var popover: UnsafeMutablePointer<GtkPopover> {
         pointer.assumingMemoryBound(to: GtkPopover.self)
     }
 
-    /// Shows it at a point of its parent.
-    package func show(x: Double, y: Double) {
-        var place = GdkRectangle(x: CInt(x), y: CInt(y), width: 1, height: 1)
+    /// Shows it, pointing to a place of its parent.
+    package func show(at place: Rect) {
+        var place = GdkRectangle(
+            x: CInt(place.x),
+            y: CInt(place.y),
+            width: CInt(max(1, place.width)),
+            height: CInt(max(1, place.height))
+        )
         gtk_popover_set_pointing_to(popover, &place)
         gtk_popover_popup(popover)
     }
+
+    /// Hides it.
+    package func close() { gtk_popover_popdown(popover) }
+
+    /// Calls `handler` when it is closed.
+    package func onClose(_ handler: @escaping () -> Void) { connect("closed", handler) }
 
     /// Ends it with its parent.
     package func detach() { gtk_widget_unparent(widget) }
 }
 
+/// A menu, which appears where it is asked for.
+package final class PopupMenu: Popover {
+    /// An item: its words, the action that it does, and the key that does the same, by GDK's name.
+    package struct Item {
+        var label, action, key: String
+        var menu: Submenu?
+        var isHiddenWhenOff: Bool
+
+        /// Creates an item. With `isHiddenWhenOff` it is only there while its action is possible.
+        package init(
+            _ label: String,
+            _ action: String,
+            _ key: String = "",
+            isHiddenWhenOff: Bool = false
+        ) {
+            (self.label, self.action, self.key) = (label, action, key)
+            self.isHiddenWhenOff = isHiddenWhenOff
+        }
+
+        /// Creates an item that opens `menu`.
+        package init(_ label: String, _ menu: Submenu) {
+            self.init(label, "")
+            self.menu = menu
+        }
+
+        fileprivate var made: OpaquePointer? {
+            let item =
+                menu.map {
+                    g_menu_item_new_submenu(
+                        label,
+                        $0.pointer.assumingMemoryBound(to: GMenuModel.self)
+                    )
+                } ?? g_menu_item_new(label, action)
+            func set(_ name: String, _ value: String) {
+                g_menu_item_set_attribute_value(item, name, g_variant_new_string(value))
+            }
+            if !key.isEmpty { set("accel", key) }
+            if isHiddenWhenOff { set("hidden-when", "action-disabled") }
+            return item
+        }
+    }
+
+    /// Creates a menu over `parent`: `top`, and below it the sections, with a line between them.
+    package init(over parent: Widget, top: Widget, _ sections: [[Item]]) {
+        let menu = Object(taking: UnsafeMutableRawPointer(g_menu_new()))
+        func append(_ section: OpaquePointer?) {
+            let model = UnsafeMutableRawPointer(section)?.assumingMemoryBound(to: GMenuModel.self)
+            g_menu_append_section(menu.opaque, nil, model)
+            g_object_unref(UnsafeMutableRawPointer(section))
+        }
+        let first = g_menu_new()
+        let place = g_menu_item_new(nil, nil)
+        g_menu_item_set_attribute_value(place, "custom", g_variant_new_string("top"))
+        g_menu_append_item(first, place)
+        g_object_unref(UnsafeMutableRawPointer(place))
+        append(first)
+        for items in sections {
+            let section = g_menu_new()
+            for item in items {
+                let made = item.made
+                g_menu_append_item(section, made)
+                g_object_unref(UnsafeMutableRawPointer(made))
+            }
+            append(section)
+        }
+        super.init(
+            over: parent,
+            menu: gtk_popover_menu_new_from_model(
+                menu.pointer.assumingMemoryBound(to: GMenuModel.self)
+            )
+        )
+        gtk_popover_menu_add_child(opaque, top.widget, "top")
+    }
+}
+
 /// A place for short messages over `child`.
 package final class ToastOverlay: Widget {
-    /// Creates a place without messages.
     package init(_ child: Widget) {
         super.init(
             adw_toast_overlay_new().map {
@@ -170,7 +231,10 @@ package final class ToastOverlay: Widget {
         _ action: @escaping () -> Void = {},
         dismissed: @escaping () -> Void = {}
     ) {
-        let toast = Object(taking: UnsafeMutableRawPointer(adw_toast_new(message)))
+        // Its words are markup; names in them are not.
+        let words = g_markup_escape_text(message, -1)
+        defer { g_free(words) }
+        let toast = Object(taking: UnsafeMutableRawPointer(adw_toast_new(words)))
         adw_toast_set_timeout(toast.opaque, guint(seconds))
         if let button {
             adw_toast_set_button_label(toast.opaque, button)

@@ -24,7 +24,6 @@ package class Object {
     /// The object as the final classes of GTK are imported.
     var opaque: OpaquePointer { OpaquePointer(pointer) }
 
-    /// The object as GObject.
     var object: UnsafeMutablePointer<GObject> { pointer.assumingMemoryBound(to: GObject.self) }
 
     /// Returns `true` if the object is of the class `type`.
@@ -32,7 +31,6 @@ package class Object {
         g_type_check_instance_is_a(pointer.assumingMemoryBound(to: GTypeInstance.self), type) != 0
     }
 
-    /// Returns the value of the property `name`, which is an integer.
     func integer(_ name: String) -> Int {
         var value = GValue()
         g_object_get_property(object, name, &value)
@@ -58,10 +56,10 @@ package class Object {
         g_closure_add_finalize_notifier(closure, box) { box, _ in
             if let box { Unmanaged<Handler>.fromOpaque(box).release() }
         }
-        g_closure_set_marshal(closure) { closure, answer, count, values, _, _ in
+        g_closure_set_marshal(closure) { closure, answer, _, values, _, _ in
             guard let box = closure?.pointee.data, let values else { return }
             let handler = Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue()
-            let isTrue = handler.body(Arguments(values: values, count: Int(count)))
+            let isTrue = handler.body(Arguments(values: values))
             if let answer, g_type_check_value_holds(answer, booleanType) != 0 {
                 g_value_set_boolean(answer, isTrue ? 1 : 0)
             }
@@ -69,19 +67,13 @@ package class Object {
         g_signal_connect_closure(pointer, signal, closure, 0)
     }
 
-    /// The arguments of a signal.
     struct Arguments {
         fileprivate let values: UnsafePointer<GValue>
-        fileprivate let count: Int
 
-        func integer(_ index: Int) -> Int { Int(g_value_get_int(values + index)) }
         func unsigned(_ index: Int) -> Int { Int(g_value_get_uint(values + index)) }
         func number(_ index: Int) -> Double { g_value_get_double(values + index) }
         func value<Value>(_ index: Int, _ get: (UnsafePointer<GValue>?) -> Value) -> Value {
             get(values + index)
-        }
-        func text(_ index: Int) -> String {
-            g_value_get_string(values + index).map { String(cString: $0) } ?? ""
         }
         func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
             g_value_get_pointer(values + index)
@@ -110,7 +102,6 @@ final class Action {
     let body: () -> Void
     init(_ body: @escaping () -> Void) { self.body = body }
 
-    /// Returns the action that is a callback's context.
     static func of(_ context: UnsafeMutableRawPointer?) -> Action? {
         context.map { Unmanaged<Action>.fromOpaque($0).takeUnretainedValue() }
     }

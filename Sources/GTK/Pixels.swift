@@ -7,7 +7,6 @@ import Synchronization
 ///
 /// - Context: any thread; it is written before it is shared.
 package final class Pixels: Sendable {
-    /// The size of the picture.
     package var size: Size { block.size }
     /// The memory, `stride` bytes a row.
     package var memory: UnsafeMutableRawPointer { block.memory }
@@ -46,7 +45,6 @@ package final class Pixels: Sendable {
 
     deinit { pool?.give(back: block) }
 
-    /// The picture for cairo.
     fileprivate var surface: OpaquePointer? { block.surface }
 }
 
@@ -89,7 +87,6 @@ private final class PixelBlock: Sendable {
 package final class PixelPool: Sendable {
     private let spares = Mutex<[PixelBlock]>([])
 
-    /// Creates an empty pool.
     package init() {}
 
     fileprivate func take(_ size: Size) -> PixelBlock? {
@@ -187,13 +184,5 @@ package final class Texture: Paintable {
         defer { g_bytes_unref(data) }
         guard let texture = gdk_texture_new_from_bytes(data, nil) else { return nil }
         super.init(taking: UnsafeMutableRawPointer(texture))
-    }
-
-    /// The size in pixels.
-    package var size: Size {
-        Size(
-            width: Int(gdk_texture_get_width(opaque)),
-            height: Int(gdk_texture_get_height(opaque))
-        )
     }
 }

@@ -2,7 +2,6 @@ import CGTK
 
 /// Groups of rows below one another, which scroll where there is not enough room.
 package final class PreferencesPage: Widget {
-    /// Creates a page of `groups`.
     package init(_ groups: [PreferencesGroup]) {
         super.init(adw_preferences_page_new())
         let page = pointer.assumingMemoryBound(to: AdwPreferencesPage.self)
@@ -12,7 +11,6 @@ package final class PreferencesPage: Widget {
 
 /// Rows that belong together, with a title and an explanation.
 package final class PreferencesGroup: Widget {
-    /// Creates a group of `rows`.
     package init(_ title: String, _ words: String = "", _ rows: [Row] = []) {
         super.init(adw_preferences_group_new())
         adw_preferences_group_set_title(group, title)
@@ -36,7 +34,6 @@ package final class PreferencesGroup: Widget {
 
 /// A row with a title, and widgets before and after it.
 package class Row: Widget {
-    /// Creates a row; `words` explain it in smaller letters.
     package init(_ title: String, _ words: String = "", before: [Widget] = [], after: [Widget] = [])
     {
         super.init(adw_action_row_new())
@@ -70,7 +67,19 @@ package class Row: Widget {
         adw_action_row_add_suffix(row, widget.place(.center, .center).widget)
     }
 
-    /// The explanation, in smaller letters.
+    package var title: String {
+        get {
+            let base = pointer.assumingMemoryBound(to: AdwPreferencesRow.self)
+            return adw_preferences_row_get_title(base).map { String(cString: $0) } ?? ""
+        }
+        set {
+            adw_preferences_row_set_title(
+                pointer.assumingMemoryBound(to: AdwPreferencesRow.self),
+                newValue
+            )
+        }
+    }
+
     package var words: String {
         get { adw_action_row_get_subtitle(row).map { String(cString: $0) } ?? "" }
         set { if newValue != words { adw_action_row_set_subtitle(row, newValue) } }
@@ -87,7 +96,6 @@ package final class SwitchRow: Row {
     private let handle: UnsafeMutablePointer<GtkWidget>?
     private var isSetting = false
 
-    /// Creates a row that is off.
     package init(_ title: String, _ words: String = "") {
         handle = gtk_switch_new()
         super.init(title, words)
@@ -109,7 +117,7 @@ package final class SwitchRow: Row {
         }
     }
 
-    /// Calls `handler` when somebody turns it.
+    /// Calls `handler` when the user turns it.
     package func onToggle(_ handler: @escaping (Bool) -> Void) {
         Object(sharing: handle.map { UnsafeMutableRawPointer($0) })
             .connect("notify::active") { [unowned self] in if !isSetting { handler(isOn) } }
@@ -121,7 +129,6 @@ package final class ChoiceRow: Row {
     private var isSetting = false
     private var shown: [String] = []
 
-    /// Creates a row without anything to choose yet.
     package init(_ title: String, _ words: String = "") {
         super.init(row: adw_combo_row_new(), title, words)
     }
@@ -147,7 +154,7 @@ package final class ChoiceRow: Row {
 
     private var chosen: Int { Int(adw_combo_row_get_selected(combo)) }
 
-    /// Calls `handler` with the number of what somebody chooses.
+    /// Calls `handler` with the index that the user chooses.
     package func onChoice(_ handler: @escaping (Int) -> Void) {
         connect("notify::selected") { [unowned self] in
             if !isSetting, shown.indices.contains(chosen) { handler(chosen) }
@@ -159,11 +166,6 @@ extension Window {
     /// Keeps the window above `parent`, which it belongs to.
     package func setParent(_ parent: Window) {
         gtk_window_set_transient_for(window, parent.window)
-    }
-
-    /// Makes Return press `button` where nothing else has it.
-    package func setDefault(_ button: Button) {
-        gtk_window_set_default_widget(window, button.widget)
     }
 
     /// Keeps the window above one of another program: `handle` is "x11:" with the number of a

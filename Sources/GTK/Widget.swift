@@ -2,12 +2,31 @@ import CGTK
 package import Frames
 
 /// A widget.
+///
+/// Who owns what: as long as a widget is in another one, that owns it, this object included; a
+/// window owns itself from its making until it is closed, and what `belongs(to:)` names. A handler
+/// lives as long as the object whose signal it handles. So handlers of a widget may take that
+/// widget, and those within a window what the window belongs to, `unowned`; all that calls
+/// later, such as an answer of the daemon, takes it `weak`. A context of C is released by C.
 package class Widget: Object {
     var widget: UnsafeMutablePointer<GtkWidget> { pointer.assumingMemoryBound(to: GtkWidget.self) }
     private var controllers: [Object] = []
+    /// `true` while the widget that it is in owns this object.
+    private var isOwned = false
 
     /// Shares a widget that GTK has made.
-    init(_ widget: UnsafeMutablePointer<GtkWidget>?) { super.init(sharing: widget) }
+    init(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+        super.init(sharing: widget)
+        connect("notify::parent") { [weak self] in self?.parentChanged() }
+    }
+
+    private func parentChanged() {
+        let isOwned = gtk_widget_get_parent(widget) != nil
+        guard isOwned != self.isOwned else { return }
+        self.isOwned = isOwned
+        let own = Unmanaged.passUnretained(self)
+        if isOwned { _ = own.retain() } else { own.release() }
+    }
 
     /// `true` where words, and all that is beside them, begin on the right.
     package static var isRightToLeft: Bool {
@@ -36,11 +55,9 @@ package class Widget: Object {
 
     /// A place within the room that a widget gets.
     package enum Align: Sendable {
-        /// The whole room.
         case fill
         /// The side where words begin, or the top.
         case start
-        /// Its middle.
         case center
         /// The side where words end, or the bottom.
         case end
@@ -82,15 +99,18 @@ package class Widget: Object {
         g_value_unset(&value)
     }
 
-    /// Leaves pixels free on the side where words begin, and where they end.
-    package func setMargins(start: Int, end: Int) {
-        gtk_widget_set_margin_start(widget, CInt(start))
-        gtk_widget_set_margin_end(widget, CInt(end))
-    }
+    /// Leaves `pixels` free above.
+    package func setMargin(top pixels: Int) { gtk_widget_set_margin_top(widget, CInt(pixels)) }
 
     /// Leaves `pixels` free below.
     package func setMargin(bottom pixels: Int) {
         gtk_widget_set_margin_bottom(widget, CInt(pixels))
+    }
+
+    /// Leaves pixels free on the side where words begin, and where they end.
+    package func setMargins(start: Int, end: Int) {
+        gtk_widget_set_margin_start(widget, CInt(start))
+        gtk_widget_set_margin_end(widget, CInt(end))
     }
 
     /// `true` if the widget is shown while its parent is.
@@ -127,19 +147,16 @@ package class Widget: Object {
         return gtk_widget_get_mapped(child.widget) != 0
     }
 
-    /// `true` if people can use it.
     package var isSensitive: Bool {
         get { gtk_widget_get_sensitive(widget) != 0 }
         set { gtk_widget_set_sensitive(widget, newValue ? 1 : 0) }
     }
 
-    /// `true` if it can be pointed at.
     package var isTarget: Bool {
         get { gtk_widget_get_can_target(widget) != 0 }
         set { gtk_widget_set_can_target(widget, newValue ? 1 : 0) }
     }
 
-    /// `true` if it can have the keyboard.
     package var isFocusable: Bool {
         get { gtk_widget_get_focusable(widget) != 0 }
         set { gtk_widget_set_focusable(widget, newValue ? 1 : 0) }
@@ -218,6 +235,23 @@ package class Widget: Object {
 
     /// Shows the pointer called `name` over the widget; `nil`: the usual one.
     package func setCursor(_ name: String?) { gtk_widget_set_cursor_from_name(widget, name) }
+
+    /// `true` while it, or one in it, has the keyboard, and shows that.
+    package var showsFocus: Bool {
+        let flags = gtk_widget_get_state_flags(widget).rawValue
+        guard flags & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0,
+            let root = gtk_widget_get_root(widget)
+        else { return false }
+        let window = UnsafeMutableRawPointer(root).assumingMemoryBound(to: GtkWindow.self)
+        return gtk_window_get_focus_visible(window) != 0
+    }
+
+    /// Returns its place in `other`, in units of GTK.
+    package func place(in other: Widget) -> Rect {
+        var (x, y) = (0.0, 0.0)
+        _ = cgtk_translate(widget, other.widget, &x, &y)
+        return Rect(x: x, y: y, width: Double(size.width), height: Double(size.height))
+    }
 
     /// Takes the keyboard.
     package func grabFocus() { gtk_widget_grab_focus(widget) }

@@ -17,7 +17,23 @@ package final class Window: Widget {
             content.widget
         )
         keepsPresses()
+        // GTK hides and ends it after this, and may still tell it so.
+        let own = Unmanaged.passRetained(self)
+        connect("unrealize") { [weak self] in
+            guard let self, isOpen else { return }
+            isOpen = false
+            MainLoop.later { [self] in
+                owner = nil
+                own.release()
+            }
+        }
     }
+
+    private var isOpen = true
+    private var owner: AnyObject?
+
+    /// Keeps `owner`, which handles what happens in the window, until the window is closed.
+    package func belongs(to owner: AnyObject) { self.owner = owner }
 
     var window: UnsafeMutablePointer<GtkWindow> { pointer.assumingMemoryBound(to: GtkWindow.self) }
 
@@ -25,9 +41,6 @@ package final class Window: Widget {
 
     /// Shows it, on top and with the keyboard.
     package func present() { gtk_window_present(window) }
-
-    /// Shows it without asking for the keyboard.
-    package func show() { isVisible = true }
 
     /// Closes it.
     package func close() { gtk_window_close(window) }
@@ -62,7 +75,6 @@ package final class Window: Widget {
         connect("notify::default-height", handler)
     }
 
-    /// `true` while it fills the screen.
     package var isFullscreen: Bool {
         get { gtk_window_is_fullscreen(window) != 0 }
         set {
@@ -70,13 +82,35 @@ package final class Window: Widget {
         }
     }
 
-    /// Calls `handler` when it begins or ends to fill the screen.
+    /// Calls `handler` when it fills the screen, or no longer.
     package func onFullscreen(_ handler: @escaping () -> Void) {
         connect("notify::fullscreened", handler)
     }
 
-    /// `true` if GTK rounds no corners: where there is no transparency, or nobody to leave out a
-    /// shadow around windows.
+    /// Hides it, as it is, until it is presented again.
+    package func hide() { gtk_widget_set_visible(widget, 0) }
+
+    /// Asks `question` over the window. The answer is the index of the chosen one of `answers`, of
+    /// which the last is suggested; `nil` if people turn away.
+    package func ask(
+        _ question: String,
+        _ words: String,
+        _ answers: [String],
+        _ done: @escaping (Int?) -> Void
+    ) {
+        guard let dialog = cgtk_question(window, question, words) else { return }
+        for (index, answer) in answers.enumerated() {
+            cgtk_question_add(dialog, "\(index)", answer, index == answers.count - 1 ? 1 : 0)
+        }
+        Object(sharing: UnsafeMutableRawPointer(dialog)).connect("response") { arguments in
+            done(arguments.value(1, g_value_get_string).flatMap { Int(String(cString: $0)) })
+            return false
+        }
+        gtk_widget_set_visible(dialog, 1)
+    }
+
+    /// `true` if GTK rounds no corners: without transparency, or without a compositor to leave out
+    /// a shadow around windows.
     var hasSharpCorners: Bool { gtk_widget_has_css_class(widget, "solid-csd") != 0 }
 
     /// The distance of the content from the top left of the window with its shadow.

@@ -23,7 +23,6 @@ package struct X11Window {
 
     var attributes: XWindowAttributes? { attributes(of: window) }
 
-    /// Sends what was asked for.
     func flush() { XFlush(display) }
 
     private func atom(_ name: String) -> Atom { XInternAtom(display, name, 0) }
@@ -55,10 +54,10 @@ package struct X11Window {
         }
     }
 
-    /// `true` if one window that nobody can see through is over all of this one.
+    /// `true` if a single opaque window covers all of this one.
     package var isCovered: Bool {
         guard let gdk = gdk_display_get_default() else { return false }
-        // A window may go while it is asked about.
+        // A window may be closed meanwhile.
         cgtk_x_trap(gdk)
         defer { cgtk_x_untrap(gdk) }
         var top = window

@@ -22,19 +22,7 @@ package struct WeightRow {
     package let keep: UnsafePointer<UInt8>
     /// The weights of the bytes laid over them.
     package let take: UnsafePointer<UInt8>
-    /// The values to add.
     package let add: UnsafePointer<UInt8>
-
-    /// Creates a row from three of the same length.
-    package init(
-        keep: UnsafePointer<UInt8>,
-        take: UnsafePointer<UInt8>,
-        add: UnsafePointer<UInt8>
-    ) {
-        self.keep = keep
-        self.take = take
-        self.add = add
-    }
 
     /// Returns the weights from `offset` bytes on.
     package func advanced(by offset: Int) -> WeightRow {

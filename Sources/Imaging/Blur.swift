@@ -1,20 +1,15 @@
 package import Frames
 import Glibc
 
-/// Blurs small planes by a Gaussian.
-///
-/// - Context: bound to one thread, since it holds intermediate rows.
+/// Blurs small planes by a Gaussian. Bound to one thread, since it holds intermediate rows.
 package struct Blur: ~Copyable {
     private var numbers = FloatScratch()
 
-    /// Creates a blur without memory yet.
     package init() {}
 
-    /// Returns `plane` blurred by the standard deviations `sigmaX` and `sigmaY`, in pixels.
-    ///
-    /// Pixels outside count as the nearest one at the edge. The result has the plane's size,
-    /// without gaps between rows, and is valid until the next call. Allocates only for the largest
-    /// plane so far.
+    /// Returns `plane` blurred by the standard deviations `sigmaX` and `sigmaY`, in pixels. Pixels
+    /// outside count as the nearest one at the edge. The result has the plane's size, without gaps
+    /// between rows, and is valid until the next call. Allocates only for the largest plane so far.
     package mutating func apply(
         to plane: Plane,
         sigmaX: Double,
@@ -66,8 +61,7 @@ package struct Blur: ~Copyable {
 
     private static func reach(_ sigma: Double) -> Int { Int((3 * sigma).rounded(.up)) }
 
-    /// Computes the weight of the pixel itself, and of each distance, at which there are two
-    /// pixels.
+    /// Computes the weight of the pixel itself, and of each distance, which two pixels have.
     private static func weigh(_ weights: UnsafeMutablePointer<Float>, reach: Int, sigma: Double) {
         var sum = 0.0
         for k in 0...reach {

@@ -4,15 +4,13 @@ package import Frames
 ///
 /// It is kept small in height but as wide as it is shown, so that each of its rows is a mixture of
 /// two stored rows and costs hardly more than a copy. Sixteenths of a step are kept to the end and
-/// spread by a fixed pattern, since slow slopes in whole steps show as contours.
-///
-/// - Context: bound to one thread.
+/// spread by a fixed pattern, since slow slopes in whole steps show as contours. Bound to one
+/// thread.
 package struct BlurredCopy: ~Copyable {
     /// The parameters of a copy.
     package struct Recipe: Hashable {
         /// The part of the picture that is shown, before the turn, in fractions of its size.
         package var part: Rect
-        /// The turn and mirroring.
         package var transform: Transform
         /// The size of the copy, in pixels; the width is even. The part is cropped to its shape.
         package var size: Size
@@ -21,7 +19,6 @@ package struct BlurredCopy: ~Copyable {
         /// The share of the light that is left, 0 … 1.
         package var brightness: Double
 
-        /// Creates a recipe.
         package init(
             part: Rect = .unit,
             transform: Transform,
@@ -48,8 +45,7 @@ package struct BlurredCopy: ~Copyable {
     /// The least blur, in pixels of the small picture: neighbouring rows then differ so little that
     /// the mixture fits in sixteen bits.
     private static let leastSigma = 1.7
-    /// The sixteenths added to each pixel before it is rounded down, in four rows of four: Bayer's
-    /// matrix.
+    /// The sixteenths added to each pixel before it is rounded down: Bayer's matrix, four by four.
     private static let pattern: [4 of [4 of Int16]] = [
         [0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5],
     ]
@@ -64,11 +60,9 @@ package struct BlurredCopy: ~Copyable {
     private var rows = 0
     private var size = Size(width: 0, height: 0)
 
-    /// Creates an empty copy.
     package init() {}
 
-    /// Makes the copy from `planes`, whose colours are `color`. Allocates only for a copy larger
-    /// than all before.
+    /// Makes the copy from `planes` in `color`. Allocates only for a copy larger than all before.
     package mutating func update(_ planes: Planes, color: ColorSpace, recipe: Recipe) {
         size = recipe.size
         precondition(size.width > 0 && size.height > 0 && size.width % 2 == 0)

@@ -1,22 +1,18 @@
 import CKernels
 package import Frames
 
-/// The conversion of a camera's colours to the stream's, BT.601 in limited range.
-///
-/// BT.709 counts more green and less red and blue as luma than BT.601; its chroma holds what its
-/// luma lacks.
+/// The conversion of a camera's colours to the stream's, BT.601 in limited range. BT.709 counts
+/// more green and less red and blue as luma than BT.601; its chroma holds what its luma lacks.
 package struct ColorMatrix {
     /// The weight of luma, then those of U and V in the new luma, U and V.
     private let y: Float
     private let (yu, yv): (Float, Float)
     private let (uu, uv): (Float, Float)
     private let (vu, vv): (Float, Float)
-    /// The luma of black.
     private let black: Float
 
-    /// Creates the conversion of `color` to the stream's colours: the product of its matrix to RGB
-    /// and BT.601's from RGB, in steps of the ranges. In limited range chroma has 224 steps, and
-    /// luma 219.
+    /// Creates the conversion of `color` to the stream's: the product of its matrix to RGB and
+    /// BT.601's from RGB, in steps of the ranges. In limited range chroma has 224, luma 219.
     package init(from color: ColorSpace) {
         let isFull = color.range == .full
         let chroma: Float = isFull ? 224 / 255 : 1

@@ -3,9 +3,7 @@ import Glibc
 
 /// The shape of a picture on the canvas and its ornaments, in canvas pixels with fractions.
 package struct Shape: Hashable, Sendable {
-    /// The picture's rectangle.
     package var rect: Rect
-    /// The radii of its rounded corners.
     package var corners = CornerRadii.none
     /// The width of the white border inside its edge.
     package var borderWidth = 0.0
@@ -15,22 +13,17 @@ package struct Shape: Hashable, Sendable {
     package var shadowOpacity = 0.0
     /// The standard deviation of the shadow's blur.
     package var shadowBlur = 0.0
-    /// The distance by which the shadow lies lower than the picture.
     package var shadowDrop = 0.0
     /// The opacity of the whole, 0 … 1.
     package var opacity = 1.0
 
-    /// Creates a plain rectangle.
     package init(rect: Rect) { self.rect = rect }
 }
 
 /// The weights that lay a picture of a given shape on the canvas: anti-aliased edges, rounded
-/// corners, border and shadow, in luma and chroma.
-///
-/// Only rows and columns that differ are kept: between the corners they are all the same. So a
-/// shape costs the same at any size, and can change with every frame.
-///
-/// - Context: bound to one thread.
+/// corners, border and shadow, in luma and chroma. Only rows and columns that differ are kept:
+/// between the corners they are all the same. So a shape costs the same at any size, and can change
+/// with every frame. Bound to one thread.
 package struct Decoration: ~Copyable {
     /// A row of the canvas as the shape covers it.
     package struct Row {
@@ -331,10 +324,9 @@ extension Shape {
     }
 }
 
-/// Returns `value`, 0 … 255, rounded to the nearest byte.
-///
-/// Adding 2²³ leaves the whole number in the lowest bits; unlike a conversion it needs no check of
-/// the range, so that a loop of it becomes vector code.
+/// Returns `value`, 0 … 255, rounded to the nearest byte. Adding 2²³ leaves the whole number in the
+/// lowest bits; unlike a conversion it needs no check of the range, so that a loop of it becomes
+/// vector code.
 @inline(__always)
 func byte(_ value: Float) -> UInt8 {
     UInt8(truncatingIfNeeded: (value + 8_388_608).bitPattern)

@@ -1,16 +1,12 @@
 import CCairo
 package import Frames
 
-/// A surface for shapes and words, drawn by cairo and pango, that becomes an `Overlay`.
-///
-/// Without memory for it the drawing stays invisible. It looks for fonts, which may take a tenth of
-/// a second the first time.
-///
-/// - Context: any thread; pango gives each one fonts of its own.
+/// A surface for shapes and words, drawn by cairo and pango, that becomes an `Overlay`. Without
+/// memory for it the drawing stays invisible. It looks for fonts, which may take a tenth of a
+/// second the first time. Any thread; pango gives each one fonts of its own.
 package struct Drawing: ~Copyable {
     /// A colour, each part 0 … 1, not premultiplied.
     package struct Color: Hashable, Sendable {
-        /// The parts.
         package var red, green, blue, alpha: Double
 
         /// Creates a colour from parts of 0 to 255, and an opacity of 0 to 1.
@@ -36,7 +32,6 @@ package struct Drawing: ~Copyable {
         package var family: String
         /// The height of the type, in pixels.
         package var type: Double
-        /// The weight of the type.
         package var weight: Weight
 
         /// Creates a font of the first available `family`, `type` pixels high.
@@ -51,6 +46,9 @@ package struct Drawing: ~Copyable {
             let words = Words(text, self)
             return (words.width, words.capitals)
         }
+
+        /// Returns `true` if no font has some character of `text`: a box stands for it, or nothing.
+        package func lacks(_ text: String) -> Bool { Words(text, self).hasUnknown }
     }
 
     private let size: Size
@@ -108,7 +106,6 @@ package struct Drawing: ~Copyable {
         cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
     }
 
-    /// Returns the drawing as an overlay.
     package consuming func finish() -> Overlay {
         cairo_surface_flush(surface)
         guard let data = cairo_image_surface_get_data(surface) else { return Overlay() }
@@ -122,6 +119,8 @@ package struct Drawing: ~Copyable {
         let width: Double
         /// The height of capitals, in pixels.
         let capitals: Double
+        /// `true` if no font has some of the characters.
+        var hasUnknown: Bool { pango_layout_get_unknown_glyphs_count(layout) > 0 }
 
         init(_ text: String, _ style: Font) {
             let context = pango_font_map_create_context(pango_cairo_font_map_get_default())

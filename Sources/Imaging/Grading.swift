@@ -1,7 +1,6 @@
 /// Gains of red, blue and light, applied to packed rows: to chroma for each pair of pixels, and to
-/// light as it is coded.
-///
-/// The gains of colours leave light as it is: green makes up for red and blue.
+/// light as it is coded. The gains of colours leave light as it is: green makes up for red and
+/// blue.
 package struct Grading: Hashable, Sendable {
     /// The growth of V by red and of U by blue, of 256.
     private let (growRed, growBlue): (Int32, Int32)
@@ -10,8 +9,7 @@ package struct Grading: Hashable, Sendable {
 
     /// Creates gains of the coded values of red and blue, and of light; 1 changes nothing.
     package init(red: Double, blue: Double, light: Double) {
-        // With Y, Cb and Cr of BT.601, limited range: R = 1.164 Y + 1.596 Cr, B = 1.164 Y + 2.017
-        // Cb.
+        // In BT.601, limited range: R = 1.164 Y + 1.596 Cr, B = 1.164 Y + 2.017 Cb.
         growRed = Int32(((red - 1) / 1.596 * 256).rounded())
         growBlue = Int32(((blue - 1) / 2.017 * 256).rounded())
         self.light = Int32((light * 256).rounded())

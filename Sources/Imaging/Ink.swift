@@ -6,9 +6,7 @@ package import Frames
 ///
 /// The light on the paper is taken for a smooth surface. It is found where the picture is brightest
 /// and has no colour, so that neither writing nor a hand changes it, and follows the picture within
-/// about half a second.
-///
-/// - Context: bound to one thread.
+/// about half a second. Bound to one thread.
 package struct Ink: ~Copyable {
     /// The brightest part of a short piece of a row: its place, -1 … 1 in both directions, its
     /// light above black, where that of white paper is 1, and its colour.
@@ -27,7 +25,6 @@ package struct Ink: ~Copyable {
     /// The number of rows that are looked at, and of pieces of each.
     package static let rows = 24
     private static let columns = 40
-    /// The limits of the gain.
     private static let gains: ClosedRange<Float> = 0.85...2.5
     /// The light that can be paper.
     private static let leastLight: Float = 0.2
@@ -48,7 +45,6 @@ package struct Ink: ~Copyable {
     private var settled: Timestamp?
     private var row = Scratch()
 
-    /// Creates a grade that has not seen a picture.
     package init() {}
 
     /// Forgets the picture seen last: the next one differs from it altogether.
@@ -153,8 +149,7 @@ package struct Ink: ~Copyable {
     }
 
     /// Returns the gain that makes those samples most even which `gain` leaves darker than paper by
-    /// no more than the share `limit`, and their number. Brighter ones count more, since paper is
-    /// the brightest.
+    /// at most the share `limit`, and their number. Brighter ones count more, as paper is.
     private static func fit(
         _ samples: [Sample],
         near gain: Gain,

@@ -7,28 +7,32 @@ package struct JPEGError: Error, Hashable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// Not a JPEG, or one that ends early or is damaged. The next frame may be fine.
         case damaged
-        /// A JPEG whose colours or sampling no YUV frame can hold. The next one will be the same.
+        /// A JPEG that libjpeg does not decode, or not in good time. The next one will be the same.
         case unsupported
         /// A header that claims more pixels than any camera has.
         case tooLarge
-        /// The decoder could not be made, for want of memory.
         case noDecoder
     }
-    /// The kind of fault.
     package let code: Code
-    /// The library's message, or our own.
+    /// The library's message for a damaged one; else words that follow "they", the JPEGs.
     package let description: String
+
+    /// The fault in words for people, if all of a camera's JPEGs have it; else `nil`.
+    package var lasting: String? {
+        switch code {
+        case .unsupported, .tooLarge:
+            "its JPEGs are of a kind that DualCam cannot show: \(description)"
+        case .damaged, .noDecoder: nil
+        }
+    }
 }
 
 /// The factor by which a JPEG shrinks while it is decoded.
 package enum JPEGScale: Int, CaseIterable, Sendable {
     /// Every pixel.
     case full = 1
-    /// Half the width and height.
     case half = 2
-    /// A quarter of each.
     case quarter = 4
-    /// An eighth of each.
     case eighth = 8
 
     /// Returns the smallest scale at which a picture of `size` has a pixel for each one drawn of
@@ -53,9 +57,7 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
     }
 }
 
-/// Decodes JPEG frames directly to planar YUV, with libjpeg-turbo.
-///
-/// - Context: bound to one thread at a time.
+/// Decodes JPEG frames directly to planar YUV, with libjpeg-turbo. Bound to one thread at a time.
 package final class JPEGDecoder {
     /// The picture's properties by the header of a JPEG.
     package struct Header: Hashable {
@@ -63,6 +65,9 @@ package final class JPEGDecoder {
         package let size: Size
         /// The format of the decoded planes: a planar format, or gray.
         package let format: PixelFormat
+        /// `true` if the file's own planes have that format, and most programs can show it;
+        /// otherwise its colours or their sampling are unusual, and are converted.
+        package let isPlain: Bool
 
         /// Returns the layout of the picture decoded at `scale`. A 4:2:0 picture has chroma for
         /// every pixel once it is smaller: libjpeg uses all that chroma's blocks hold.
@@ -78,58 +83,59 @@ package final class JPEGDecoder {
     package static let maximumArea = 1 << 26
 
     private let decoder: OpaquePointer
+    private let proceed: () -> Bool
     /// The header that was read last, if its picture is not decoded yet.
     private var read: (bytes: UnsafeRawBufferPointer, header: Header)?
 
-    /// Creates a decoder with tables of its own.
-    ///
-    /// - Throws: `noDecoder` without memory.
-    package init() throws(JPEGError) {
+    /// Creates a decoder with tables of its own. It asks `proceed` many times while it decodes a
+    /// picture that takes long, and gives that up, as `damaged`, once the answer is `false`. Throws
+    /// `noDecoder` without memory.
+    package init(proceed: @escaping () -> Bool = { true }) throws(JPEGError) {
         guard let decoder = cjpeg_create() else {
             throw JPEGError(code: .noDecoder, description: "no memory")
         }
         self.decoder = decoder
+        self.proceed = proceed
     }
 
     deinit { cjpeg_destroy(decoder) }
 
-    /// Reads the header of `bytes` (jpeg_read_header); touches no memory for pixels.
-    ///
-    /// - Throws: `damaged`, `unsupported` or `tooLarge`.
+    /// Reads the header of `bytes` (jpeg_read_header); touches no memory for pixels. Throws
+    /// `damaged`, `unsupported` or `tooLarge`.
     package func header(of bytes: UnsafeRawBufferPointer) throws(JPEGError) -> Header {
         read = nil
         var found = cjpeg_header()
         let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard let base, cjpeg_read_header(decoder, base, bytes.count, &found) == 0 else {
-            throw failure
-        }
+        guard let base else { throw JPEGError(code: .damaged, description: "no bytes") }
+        let result = cjpeg_read_header(decoder, base, bytes.count, &found)
+        guard result == 0 else { throw failure(result) }
         let size = Size(width: Int(found.width), height: Int(found.height))
         guard size.area > 0 else {
             throw JPEGError(code: .damaged, description: "a picture without pixels")
         }
         guard size.area <= Self.maximumArea else {
-            throw JPEGError(code: .tooLarge, description: "a picture of \(size)")
+            throw JPEGError(code: .tooLarge, description: "they have \(size) pixels")
         }
-        guard let format = found.format else {
-            throw JPEGError(code: .unsupported, description: "neither YCbCr nor gray")
+        guard found.is_gray || found.is_color else {
+            throw JPEGError(code: .unsupported, description: "their colours are unknown")
         }
-        let header = Header(size: size, format: format)
+        let plain = found.format
+        let header = Header(size: size, format: plain ?? .i444, isPlain: plain != nil)
         read = (bytes, header)
         return header
     }
 
     /// Decodes `bytes`, whose header is `header`, into `buffer` as `layout` says
-    /// (jpeg_read_raw_data). The colours are `ColorSpace.jpeg`.
+    /// (jpeg_read_raw_data, for a plain one). The colours are `ColorSpace.jpeg`.
     ///
     /// `layout` must be `header.layout(at: scale)`, and the buffer at least as long. Allocates only
     /// for the first, for one that needs more memory than all before, and for progressive ones.
     ///
     /// Returns `true` if the file has noise that leaves the picture whole: a few stray bytes before
     /// a restart marker, any before the end marker, or no end marker. Some cameras write every
-    /// frame like that.
-    ///
-    /// - Throws: `damaged` for anything less than a whole picture, after which the buffer's content
-    ///   is worthless; and the errors of `header(of:)`.
+    /// frame like that. Throws `damaged` for anything less than a whole picture, after which the
+    /// buffer's content is worthless; `unsupported` if it takes too long; and the errors of
+    /// `header(of:)`.
     @discardableResult package func decode(
         _ bytes: UnsafeRawBufferPointer,
         header: Header,
@@ -154,23 +160,39 @@ package final class JPEGDecoder {
         ]
         var span = planes.mutableSpan
         let result = span.withUnsafeMutableBufferPointer {
-            cjpeg_decode(decoder, CInt(scale.rawValue), $0.baseAddress)
+            cjpeg_decode(
+                decoder,
+                CInt(scale.rawValue),
+                header.isPlain,
+                $0.baseAddress,
+                { context in
+                    guard let context else { return true }
+                    return Unmanaged<JPEGDecoder>.fromOpaque(context).takeUnretainedValue()
+                        .proceed()
+                },
+                Unmanaged.passUnretained(self).toOpaque()
+            )
         }
-        guard result >= 0 else { throw failure }
+        guard result >= 0 else { throw failure(result) }
         return result > 0
     }
 
-    /// The last fault.
-    private var failure: JPEGError {
-        JPEGError(code: .damaged, description: String(cString: cjpeg_message(decoder)))
+    private func failure(_ result: CInt) -> JPEGError {
+        let code: JPEGError.Code =
+            switch Int(result) {
+            case CJPEG_UNSUPPORTED: .unsupported
+            case CJPEG_TOO_LARGE: .tooLarge
+            default: .damaged
+            }
+        return JPEGError(code: code, description: String(cString: cjpeg_message(decoder)))
     }
 }
 
 extension cjpeg_header {
-    /// The format of the decoded planes; `nil` if no frame can hold them.
+    /// The format of the planes in the file; `nil` if no frame can hold them.
     fileprivate var format: PixelFormat? {
-        if is_gray != 0 { return .gray }
-        guard is_ycc != 0, across.1 == across.2, down.1 == down.2, across.1 > 0, down.1 > 0,
+        if is_gray { return .gray }
+        guard is_ycc, across.1 == across.2, down.1 == down.2, across.1 > 0, down.1 > 0,
             across.0 % across.1 == 0, down.0 % down.1 == 0
         else { return nil }
         return switch (across.0 / across.1, down.0 / down.1) {

@@ -4,20 +4,17 @@ package import Frames
 package struct Label: Sendable {
     /// The family of the words, or the system's sans serif if it is missing.
     private static let family = "Inter,Sans"
-    /// The opacity of the black pill. Over pure white it still leaves the words a contrast of
-    /// 5.7:1.
+    /// The opacity of the black pill. Over pure white it leaves the words a contrast of 5.7:1.
     private static let pillOpacity = 0.6
 
-    /// The size in pixels; the width is a multiple of 4, so that the middle is the edge of a pixel
-    /// pair.
+    /// The size in pixels. Its width is a multiple of 4, so the middle is the edge of a pixel pair.
     package var size: Size { overlay.size }
     /// The height of the type, in pixels.
     package let type: Double
-    private let overlay: Overlay
+    package let overlay: Overlay
 
-    /// Creates a label with `text` on one line, in type of `type` pixels.
-    ///
-    /// Looks for fonts, as `Drawing` does.
+    /// Creates a label with `text` on one line, in type of `type` pixels. Looks for fonts, as
+    /// `Drawing` does.
     package init(_ text: String, type: Double) {
         let font = Drawing.Font(Self.family, type: type, weight: .medium)
         let words = font.measure(text)
@@ -34,19 +31,5 @@ package struct Label: Sendable {
         let left = (Double(size.width) - words.width) / 2
         drawing.write(text, font, x: left, y: baseline, .white())
         overlay = drawing.finish()
-    }
-
-    /// Lays the label over packed `rows`, `stride` bytes each, with its top left corner at (`x`,
-    /// `y`); x is even. Touches only pixels inside `clip`, whose x and width are even too;
-    /// `opacity` is 0 … 1. Does not allocate.
-    package func lay(
-        over rows: UnsafeMutablePointer<UInt8>,
-        stride: Int,
-        x: Int,
-        y: Int,
-        clip: PixelRect,
-        opacity: Double
-    ) {
-        overlay.lay(over: rows, stride: stride, x: x, y: y, clip: clip, opacity: opacity)
     }
 }

@@ -1,14 +1,12 @@
 package import Frames
 
-/// A picture drawn once and laid over packed rows as often as it is shown: an opacity and a value
-/// for each byte.
+/// A picture laid over packed rows as often as it is shown: an opacity and a value for each byte.
 package struct Overlay: Sendable {
     /// The size in pixels; the width is even.
     package let size: Size
     /// The opacity of each byte of the packed rows, over 255; then, as many again, the values.
     private let bytes: [UInt8]
 
-    /// Creates an empty overlay.
     package init() {
         size = Size(width: 0, height: 0)
         bytes = []
@@ -61,10 +59,9 @@ package struct Overlay: Sendable {
     }
 
     /// Lays the overlay over packed `rows`, `stride` bytes each, with its top left corner at (`x`,
-    /// `y`); x is even.
-    ///
-    /// Touches only pixels inside `clip`, whose x and width are even too; `opacity` is 0 … 1.
-    /// Towards the left and right ends of `clip` it fades over `fade` pixels. Does not allocate.
+    /// `y`); x is even. Touches only pixels inside `clip`, whose x and width are even too;
+    /// `opacity` is 0 … 1. Towards the left and right ends of `clip` it fades over `fade` pixels.
+    /// Does not allocate.
     package func lay(
         over rows: UnsafeMutablePointer<UInt8>,
         stride: Int,

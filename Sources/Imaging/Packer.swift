@@ -6,7 +6,6 @@ package struct Packer: Sendable {
     let gain: kernel_gain
     private let matrix: kernel_matrix?
 
-    /// Creates a packer for pictures of `color`.
     package init(_ color: ColorSpace) {
         let isPlain = color.matrix == .bt601
         // From full range: luma is (220 · y + 16.5 · 256) / 256 and chroma (225 · c + 16 · 256) /

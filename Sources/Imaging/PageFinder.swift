@@ -37,8 +37,7 @@ package struct PageFinder {
     private let coarse: Luma
     private let fine: Luma
 
-    /// Returns the likeliest page in the picture of `frame`, however unlikely it is; `nil` if there
-    /// are no four sides at all.
+    /// Returns the likeliest page in `frame`, however unlikely; `nil` if there are no four sides.
     package static func find(in frame: Frame) -> FoundPage? {
         let finder = PageFinder(frame)
         guard let finder else { return nil }
@@ -90,7 +89,6 @@ package struct PageFinder {
             if isSmooth { smooth() }
         }
 
-        /// Mixes each value with its neighbours.
         private mutating func smooth() {
             var copy = values
             for y in 0..<height {
@@ -134,8 +132,7 @@ package struct PageFinder {
 
     // MARK: Lines
 
-    /// A line: the points whose product with `normal` is `distance`. The normal points to its
-    /// brighter side.
+    /// A line: the points whose product with `normal`, which points to the light, is `distance`.
     private struct Line {
         var normal: SIMD2<Double>
         var distance: Double

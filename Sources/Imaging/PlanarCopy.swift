@@ -3,7 +3,6 @@ package import Frames
 
 /// Converts a picture of `size` in one or two planes to three planes, 4:2:0, in `target`, laid out
 /// as `layout`. Red, green and blue become BT.601 in limited range; other colours stay as they are.
-///
 /// `source` are the planes of a packed, an NV12 or an RGB picture of `format`. Returns `false` for
 /// another format.
 package func makePlanar(

@@ -4,14 +4,12 @@ package import Frames
 package struct Scratch: ~Copyable {
     private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Creates it without memory yet.
     package init() {}
 
     deinit { bytes.deallocate() }
 
-    /// Returns at least `count` bytes, aligned to 64; their earlier content may be lost.
-    ///
-    /// Allocates only if `count` is larger than all before. Valid until then.
+    /// Returns at least `count` bytes, aligned to 64; their earlier content may be lost. Allocates
+    /// only if `count` is larger than all before. Valid until then.
     package mutating func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
         if count > bytes.count || bytes.baseAddress == nil {
             bytes.deallocate()
@@ -20,18 +18,6 @@ package struct Scratch: ~Copyable {
         }
         guard let base = bytes.baseAddress else { preconditionFailure("memory without address") }
         return base.assumingMemoryBound(to: UInt8.self)
-    }
-
-    /// Returns a plane of `width` × `height` bytes, in rows aligned to 64, in memory as `reserve`
-    /// gives it.
-    package mutating func plane(width: Int, height: Int) -> Plane {
-        let stride = (width + 63) / 64 * 64
-        return Plane(
-            base: reserve(stride * height),
-            stride: stride,
-            rowBytes: width,
-            rows: height
-        )
     }
 }
 
@@ -118,15 +104,12 @@ extension Rect {
     }
 }
 
-/// The three planes of a picture, with any subsampling of chroma.
-///
-/// A view without ownership, as `Plane` is.
+/// The three planes of a picture, with any subsampling of chroma. A view without ownership, as
+/// `Plane` is.
 package struct Planes {
-    /// The luma.
     package var luma: Plane
     /// The blue difference.
     package var u: Plane
-    /// The red difference, of the same shape.
     package var v: Plane
 
     /// Creates planes, with both of chroma in one shape.
@@ -137,19 +120,12 @@ package struct Planes {
         self.v = v
     }
 
-    /// Creates the planes of a picture at `base` that lies as `layout`, of a planar format, says.
     package init(at base: UnsafeMutablePointer<UInt8>, layout: FrameLayout) {
         func plane(_ index: Int) -> Plane {
             let (offset, stride, rowBytes, rows) = layout.plane(index)
             return Plane(base: base + offset, stride: stride, rowBytes: rowBytes, rows: rows)
         }
         self.init(luma: plane(0), u: plane(1), v: plane(2))
-    }
-
-    /// Returns the largest middle part of the picture with `aspect` (width over height), to within
-    /// the few pixels that share their chroma. The whole picture if that is nearly its own aspect.
-    package func cropped(toAspect aspect: Double) -> Planes {
-        cropped(to: Rect(size).fitting(aspect: aspect))
     }
 
     /// Returns the part `part` of the picture, in pixels, all of it inside, to within the few

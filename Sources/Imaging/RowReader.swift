@@ -7,17 +7,14 @@ struct SplitRow {
     let chroma: UnsafePointer<UInt8>
 }
 
-/// Reads a frame of any format row by row, halved in both directions as often as wanted.
-///
-/// Computed rows are few, so that they stay in the processor's nearest cache.
-///
-/// - Context: bound to one thread; valid while the frame that it was prepared for is held.
+/// Reads a frame of any format row by row, halved in both directions as often as wanted. Computed
+/// rows are few, so that they stay in the processor's nearest cache. Bound to one thread; valid
+/// while the frame that it was prepared for is held.
 struct RowReader: ~Copyable {
     /// The size of the halved picture, in pixels.
     private(set) var size = Size(width: 0, height: 0)
     /// The pairs of chroma in one of its rows.
     private(set) var pairs = 0
-    /// The number of halvings.
     private(set) var halvings = 0
 
     private var layout = FrameLayout(size: Size(width: 1, height: 1), format: .gray)
@@ -29,7 +26,6 @@ struct RowReader: ~Copyable {
     private var held: [2 of Int] = [-1, -1]
     private var rows: [2 of SplitRow]
 
-    /// Creates a reader without a frame.
     init() {
         let base = memory.reserve(64)
         self.base = base
@@ -169,14 +165,11 @@ struct RowReader: ~Copyable {
     }
 }
 
-/// The halved planes of a frame of any format, kept until the next frame.
-///
-/// - Context: bound to one thread.
+/// The halved planes of a frame of any format, kept until the next frame. Bound to one thread.
 package struct HalvedCopy: ~Copyable {
     private var reader = RowReader()
     private var memory = Scratch()
 
-    /// Creates an empty copy.
     package init() {}
 
     /// Returns the planes of `frame`, halved `halvings` times in both directions, with chroma half

@@ -118,7 +118,6 @@ extension Planes {
         return result
     }
 
-    /// Creates planes of these sizes in `scratch`.
     init(in scratch: inout Scratch, luma: Size, chroma: Size) {
         let lumaStride = (luma.width + 63) / 64 * 64
         let chromaStride = (chroma.width + 63) / 64 * 64

@@ -7,9 +7,7 @@ package struct View: Hashable, Sendable {
     package var part: Rect
     /// The size of the view, in pixels; the width is even.
     package var size: Size
-    /// `true` if left and right change places.
     package var isMirrored: Bool
-    /// `true` if top and bottom change places.
     package var isFlipped: Bool
 
     /// Creates the view of `part` at `size`, turned by `transform`, which must keep rows as rows.
@@ -27,9 +25,8 @@ package struct View: Hashable, Sendable {
 ///
 /// It halves the picture while that leaves it large enough, then interpolates between four
 /// neighbours: down a column first, in rows in memory order, then along the row. Rows that need no
-/// scaling are copied, or packed.
-///
-/// - Context: bound to one thread; valid while the frame that it was prepared for is held.
+/// scaling are copied, or packed. Bound to one thread; valid while the frame that it was prepared
+/// for is held.
 package struct Scaler: ~Copyable {
     private var reader = RowReader()
     private var packer = Packer(.video)
@@ -56,7 +53,6 @@ package struct Scaler: ~Copyable {
         var source: Size
     }
 
-    /// Creates a scaler without a frame.
     package init() {
         plan = UnsafeMutableRawPointer(memory.reserve(MemoryLayout<kernel_columns>.stride))
             .assumingMemoryBound(to: kernel_columns.self)
@@ -100,7 +96,6 @@ package struct Scaler: ~Copyable {
         return true
     }
 
-    /// Computes the source of each column of the view.
     private mutating func planColumns(of source: Size) {
         let geometry = Geometry(view: view, source: source)
         guard geometry != self.geometry else { return }
@@ -147,8 +142,7 @@ package struct Scaler: ~Copyable {
             return
         }
         if areColumnsWhole {
-            // Scaling reads beyond the end of a row, which a row in the frame's memory does not
-            // allow.
+            // Scaling reads beyond a row's end, which the frame's memory does not allow.
             let row = areRowsWhole ? reader.row(y) : mixedRow(y)
             packer.pack(
                 luma: row.luma + x0,
@@ -180,8 +174,7 @@ package struct Scaler: ~Copyable {
         packer.finish(destination, count: count)
     }
 
-    /// Writes whole rows of the view to `destination`, in rows of `stride` bytes; in one copy if
-    /// memory has them so.
+    /// Writes whole rows of the view to `destination`, `stride` bytes apart; in one copy if it can.
     package mutating func write(
         rows: Range<Int>,
         into destination: UnsafeMutablePointer<UInt8>,

@@ -2,14 +2,11 @@ import CYUV
 package import Frames
 
 /// A picture of the stream in the form of a screen's: four bytes a pixel, blue, green, red and an
-/// opaque fourth.
-///
-/// - Context: bound to one thread.
+/// opaque fourth. Bound to one thread.
 package final class ScreenPicture {
     private var planes = Scratch()
     private var scaled = Scratch()
 
-    /// Creates a converter.
     package init() {}
 
     /// Writes the YUY2 picture `source` of `size` (BT.601, limited range) to `target`, as large as

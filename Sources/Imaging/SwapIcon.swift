@@ -3,9 +3,7 @@ package import Frames
 import Glibc
 
 /// The swap icon: two arrows chasing each other on a dark disc, drawn by cairo and kept as the
-/// weights that lay it on the canvas.
-///
-/// - Context: bound to one thread.
+/// weights that lay it on the canvas. Bound to one thread.
 package struct SwapIcon: ~Copyable {
     /// The diameter, and the distance of the edge from the picture's, on a canvas 720 high.
     private static let (diameter, distance) = (25.0, 8.0)
@@ -20,16 +18,14 @@ package struct SwapIcon: ~Copyable {
     private var last = Rect(x: 0, y: 0, width: 0, height: 0)
     private var origin = (x: 0, y: 0)
 
-    /// Creates an icon for a canvas of this size.
     package init(canvas: Size) {
         self.canvas = canvas
-        unit = Double(canvas.height) / 720
+        unit = canvas.unit
     }
 
-    /// Places the icon in the top right corner of `rect`, with an opacity of 0 … 1.
-    ///
-    /// Allocates when it is drawn: once for each place where it comes to rest. While it moves it
-    /// keeps to whole pixel pairs.
+    /// Places the icon in the top right corner of `rect`, with an opacity of 0 … 1. Allocates when
+    /// it is drawn: once for each place where it comes to rest. While it moves it keeps to whole
+    /// pixel pairs.
     package mutating func update(in rect: Rect, opacity: Double) {
         let size = Self.diameter * unit
         let left = rect.maxX - Self.distance * unit - size
@@ -58,8 +54,7 @@ package struct SwapIcon: ~Copyable {
         return min(max(0, origin.y), end)..<end
     }
 
-    /// Lays the icon's part of the canvas's row `y`, one of `rows`, over `row`, the canvas's whole
-    /// row.
+    /// Lays the icon's part of the canvas's row `y`, one of `rows`, over the whole row `row`.
     package mutating func apply(y: Int, to row: UnsafeMutablePointer<UInt8>) {
         let x0 = max(0, origin.x)
         let count = 2 * (min(canvas.width, origin.x + extent.width) - x0)

@@ -1,5 +1,6 @@
 package import Frames
 import Glibc
+import Logging
 package import Platform
 
 /// The photographs and movies of the library, newest first, kept in memory and current with the
@@ -22,24 +23,24 @@ package final class LibraryThread: Sendable {
         }
     }
 
-    private let worker: LoopWorker<Shelves>
+    private let worker: LoopWorker<Contents>
+    private let thumbnails: ThumbnailQueue
 
     /// Starts the thread. `onChange` is called on it soon after changes, once for all of them.
     ///
-    /// `helpers` are the arguments with which this program runs `ThumbnailWorker` for requested
-    /// thumbnails, and for those that may be next; `program` is the name under which failures are
-    /// stored, "dualcam-VERSION".
+    /// `helper` are the arguments with which this program runs `ThumbnailWorker`.
     ///
     /// - Throws: `SystemError` when the system has no thread or descriptor left.
     package init(
         _ folders: Folders,
-        helpers: (asked: [String], ahead: [String]),
-        program: String,
+        helper: [String],
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         worker = try LoopWorker(name: "library")
+        let queue = ThumbnailQueue(helper, ThumbnailCache())
+        thumbnails = queue
         try worker.start { loop throws(SystemError) in
-            try Shelves(loop, folders, helpers, program, onChange)
+            try Contents(loop, folders, queue, onChange)
         }
     }
 
@@ -53,42 +54,44 @@ package final class LibraryThread: Sendable {
         worker.post { $0.list(from: offset, count: count, done) }
     }
 
-    /// Makes the thumbnail of the library's file at `path` unless it exists, and calls `done` on
-    /// the thread with an error or a descriptor for reading, which the caller closes.
-    ///
-    /// Then makes thumbnails of the items that follow in the list, as many as were last listed, at
-    /// most 100.
+    /// Makes the thumbnail of the library's file at `path` unless it exists, for the program
+    /// `owner`, and calls `done` on any thread with an error or a descriptor for reading, which the
+    /// caller closes.
     package func thumbnail(
         of path: String,
         _ size: ThumbnailSize,
+        for owner: String = "",
         done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
     ) {
-        worker.post { $0.thumbnail(of: path, size, done) }
+        worker.post { $0.thumbnail(of: path, size, for: owner, done) }
     }
 
     /// Uses `folders` from now on, and reads them all again.
-    package func use(_ folders: Folders) { worker.post { $0.use(folders) } }
+    package func use(_ folders: Folders) { worker.post { $0.folders = folders } }
 
     /// Leaves out exactly the files at these paths from now on, because they are still being
     /// written.
-    package func leaveOut(_ paths: Set<String>) { worker.post { $0.leaveOut(paths) } }
+    package func leaveOut(_ paths: Set<String>) { worker.post { $0.leftOut = paths } }
 
     /// Ends the thread. Does not wait. To be called once.
-    package func end() { worker.end { $0.end() } }
+    package func end() { worker.end() }
 
-    /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has; a
-    /// disk may not answer. To be called after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
+    /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has and
+    /// no thumbnail is being made; a disk may not answer. To be called after `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        worker.join(until: deadline) && !thumbnails.isBusy
+    }
 
     // MARK: On the thread
 
     /// The state of the thread, bound to it.
-    private final class Shelves {
+    private final class Contents {
+        var folders: Folders { didSet { if library != nil { read() } } }
+        var leftOut: Set<String> = [] { didSet { if library != nil { read() } } }
         private let loop: EventLoop
+        private let thumbnails: ThumbnailQueue
         private let onChange: @Sendable () -> Void
-        private var folders: Folders
-        private var leftOut: Set<String> = []
-        private var scanner: LibraryScanner?
+        private var library: LibraryFolders?
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
         private var isTimerArmed = false
@@ -96,43 +99,24 @@ package final class LibraryThread: Sendable {
         private var hasChanged = false
         /// `true` while the directories need to be read again.
         private var isStale = false
-        private let cache: ThumbnailCache?
-        /// The queues of requested thumbnails, and of those that may be requested next.
-        private let asked: ThumbnailQueue
-        private let ahead: ThumbnailQueue
-        private var comings: [Coming] = []
-        /// The thumbnails made ahead, or tried in vain.
-        private var made: Set<Coming> = []
-        /// The number of items last listed.
-        private var page = 0
+        /// The time that it took to read the directories, in seconds.
+        private var effort = 0.0
         /// The lengths of movies in their present state, in seconds.
         private var lengths: [MediaItem: Double] = [:]
 
-        /// A thumbnail that may be requested next, of the file in its present state.
-        private struct Coming: Hashable {
-            let item: MediaItem
-            let size: ThumbnailSize
-        }
-
-        /// The most thumbnails to make ahead, and the most thumbnails or lengths to remember.
-        private static let (longestPage, memory) = (100, 20_000)
-
-        /// The time for which changes are gathered before the report, in seconds, so that
-        /// short-lived ones go unreported.
-        private static let gathering = 0.1
+        /// The most lengths to remember.
+        private static let memory = 20_000
+        /// The time for which changes are gathered before the directories are read again, in
+        /// seconds, and in times of what that takes.
+        private static let gathering = (seconds: 0.1, times: 9.0)
 
         init(
             _ loop: EventLoop,
             _ folders: Folders,
-            _ helpers: (asked: [String], ahead: [String]),
-            _ program: String,
+            _ thumbnails: ThumbnailQueue,
             _ onChange: @escaping @Sendable () -> Void
         ) throws(SystemError) {
-            self.loop = loop
-            self.folders = folders
-            cache = ThumbnailCache(program: program)
-            asked = try ThumbnailQueue(loop, helpers.asked, cache, timeout: 30)
-            ahead = try ThumbnailQueue(loop, helpers.ahead, cache, timeout: nil)
+            (self.loop, self.folders, self.thumbnails) = (loop, folders, thumbnails)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in reportChange() }
         }
@@ -142,11 +126,8 @@ package final class LibraryThread: Sendable {
             count: Int,
             _ done: @Sendable ([MediaItem], Int) -> Void
         ) {
-            refresh()
-            page = min(count, Self.longestPage)
-            guard let scanner else { return done([], 0) }
-            let items = scanner.index.items(from: offset, count: count).map(measured)
-            done(items, scanner.index.count)
+            let items = current().items
+            done(items.dropFirst(offset).prefix(count).map(measured), items.count)
         }
 
         /// Returns a movie with its length, which is read when it is first listed.
@@ -162,124 +143,62 @@ package final class LibraryThread: Sendable {
         func thumbnail(
             of path: String,
             _ size: ThumbnailSize,
+            for owner: String,
             _ done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
         ) {
-            refresh()
-            guard let cache else {
-                return done(.failure(ThumbnailError(.system, "there is no home")))
+            if let file = current().member(path) {
+                return thumbnails.make(file, size, for: owner, done: done)
             }
-            guard let scanner, let file = scanner.member(path),
-                let place = cache.place(of: file, size)
-            else {
-                return done(
-                    .failure(
-                        ThumbnailError(
-                            .notFound,
-                            "\(path) is not in the directories of photos and videos"
-                        )
-                    )
+            let reason = "\(path) is not in the directories of photos and videos"
+            done(.failure(ThumbnailError(.notFound, reason)))
+        }
+
+        /// Returns the directories as they are now.
+        private func current() -> LibraryFolders {
+            guard let library, !isStale, !library.takeChanges(), !library.isElsewhere else {
+                return read()
+            }
+            return library
+        }
+
+        @discardableResult
+        private func read() -> LibraryFolders {
+            // The old descriptor is closed with its watch.
+            watch?.cancel()
+            isStale = false
+            let (start, old) = (MonotonicClock.now, library)
+            let new = LibraryFolders(folders.paths, leavingOut: Set(leftOut.map(\.plain)))
+            library = new
+            effort = (MonotonicClock.now - start).seconds
+            for reason in new.complaints where !(old?.complaints ?? []).contains(reason) {
+                Log.control.warning(
+                    "the library is not read or watched",
+                    metadata: ["reason": "\(reason)"]
                 )
             }
-            asked.make(file, size) { [unowned self] error in
-                if let error {
-                    done(.failure(error))
-                } else {
-                    do throws(SystemError) {
-                        done(.success(try ThumbnailCache.open(place)))
-                    } catch {
-                        done(.failure(ThumbnailError(error)))
-                    }
-                }
-                makeAhead()
-            }
-            if let position = scanner.index.place(of: file) {
-                comings = scanner.index.items(from: position + 1, count: page).map {
-                    Coming(item: $0, size: size)
+            watch = new.descriptor.flatMap { number in
+                try? loop.watch(number, for: .readable) { [unowned self, unowned new] _ in
+                    guard new.takeChanges() else { return }
+                    isStale = true
+                    gather()
                 }
             }
-        }
-
-        /// Makes the next thumbnail ahead, while none is requested.
-        private func makeAhead() {
-            guard !asked.isBusy, !ahead.isBusy else { return }
-            if made.count > Self.memory { made = [] }
-            comings.removeAll { made.contains($0) }
-            guard !comings.isEmpty else { return }
-            let next = comings.removeFirst()
-            made.insert(next)
-            ahead.make(next.item.path, next.size) { [unowned self] _ in makeAhead() }
-        }
-
-        func end() {
-            asked.end()
-            ahead.end()
-        }
-
-        func use(_ folders: Folders) {
-            self.folders = folders
-            guard let old = scanner else { return }
-            fill()
-            guard let scanner, !scanner.index.holdsSame(as: old.index) else { return }
-            hasChanged = true
-            gather()
-        }
-
-        func leaveOut(_ paths: Set<String>) {
-            leftOut = Set(paths.map(\.plain))
-            guard scanner?.leaveOut(leftOut) ?? false else { return }
-            hasChanged = true
-            gather()
-        }
-
-        /// Brings the index up to date.
-        private func refresh() {
-            guard scanner != nil else { return fill() }
-            takeIn()
-            // There are no events in this case.
-            if watch == nil || scanner?.isElsewhere ?? false { isStale = true }
-            if isStale { readAnew() }
-        }
-
-        private func fill() {
-            watch?.cancel()
-            watch = nil
-            isStale = false
-            scanner = LibraryScanner(folders.paths, leavingOut: leftOut)
-            listen()
-        }
-
-        private func listen() {
-            watch?.cancel()
-            watch = nil
-            guard let number = scanner?.descriptor else { return }
-            watch = try? loop.watch(number, for: .readable) { [unowned self] _ in takeIn() }
-        }
-
-        private func takeIn() {
-            guard let update = scanner?.update() else { return }
-            hasChanged = hasChanged || update.hasChanged
-            isStale = isStale || update.isStale
-            if hasChanged || isStale { gather() }
+            if let old, old.items != new.items {
+                hasChanged = true
+                gather()
+            }
+            return new
         }
 
         private func gather() {
             guard !isTimerArmed else { return }
             isTimerArmed = true
-            timer?.arm(after: Self.gathering)
-        }
-
-        private func readAnew() {
-            isStale = false
-            // The old descriptor is closed with its watch.
-            watch?.cancel()
-            watch = nil
-            if scanner?.read() ?? false { hasChanged = true }
-            listen()
+            timer?.arm(after: max(Self.gathering.seconds, Self.gathering.times * effort))
         }
 
         private func reportChange() {
+            if isStale { read() }
             isTimerArmed = false
-            if isStale { readAnew() }
             guard hasChanged else { return }
             hasChanged = false
             onChange()

@@ -13,7 +13,7 @@ enum PNGFile {
     }
 
     /// Writes `picture` and `texts` to `descriptor`, which errors call `name`. Control characters
-    /// and characters outside ASCII become "?".
+    /// in values, and characters outside ASCII, become "?".
     ///
     /// - Throws: `SystemError` when writing fails.
     static func write(
@@ -22,31 +22,27 @@ enum PNGFile {
         to descriptor: CInt,
         called name: String
     ) throws(SystemError) {
-        let words = texts.flatMap { [$0.key, $0.value] }.map { text in
-            text.unicodeScalars.map { $0.isASCII && $0.value >= 32 ? CChar($0.value) : 63 } + [0]
-        }
-        let all = words.flatMap(\.self)
-        var place = 0
-        let places = words.map { word in
-            defer { place += word.count }
-            return place
-        }
-        let result = all.withUnsafeBufferPointer { text in
-            let pairs = stride(from: 0, to: places.count, by: 2).map { number in
-                cpng_text(
-                    key: text.baseAddress.map { $0 + places[number] },
-                    value: text.baseAddress.map { $0 + places[number + 1] }
-                )
-            }
-            return cpng_write(
-                descriptor,
-                picture.pixels,
-                UInt32(picture.size.width),
-                UInt32(picture.size.height),
-                pairs,
-                CInt(pairs.count)
+        let pairs = texts.map { key, value in
+            let plain = value.unicodeScalars.map { $0.isASCII && $0.value >= 32 ? $0 : "?" }
+            return cpng_text(
+                key: strdup(key),
+                value: strdup(String(String.UnicodeScalarView(plain)))
             )
         }
+        defer {
+            for pair in pairs {
+                free(UnsafeMutablePointer(mutating: pair.key))
+                free(UnsafeMutablePointer(mutating: pair.value))
+            }
+        }
+        let result = cpng_write(
+            descriptor,
+            picture.pixels,
+            UInt32(picture.size.width),
+            UInt32(picture.size.height),
+            pairs,
+            CInt(pairs.count)
+        )
         guard result == 0 else {
             throw SystemError("write", name, errno: result > 0 ? result : ENOMEM)
         }

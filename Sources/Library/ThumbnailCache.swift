@@ -36,9 +36,9 @@ package enum ThumbnailSize: Int, CaseIterable, Sendable {
 }
 
 /// The thumbnails that desktop programs share, according to the Thumbnail Managing Standard.
-struct ThumbnailCache {
+struct ThumbnailCache: Sendable {
     /// The facts of a file that its thumbnail states.
-    struct Subject {
+    struct Subject: Hashable, Sendable {
         let path: String
         let uri: String
         /// The time of the last modification, in whole seconds since 1970, and the length in bytes.
@@ -54,8 +54,8 @@ struct ThumbnailCache {
             byteCount = Int(status.st_size)
         }
 
-        /// Returns the facts of the thumbnail, or of the failure, in the open file `descriptor`, if
-        /// it is of this file in its present state, whichever program made it.
+        /// Returns the facts of the thumbnail in the open file `descriptor`, if it is of this file
+        /// in its present state, whichever program made it.
         func facts(in descriptor: CInt) -> PNGFile.Facts? {
             guard let bytes = try? content(of: descriptor, limit: ThumbnailCache.longest),
                 let facts = PNGFile.facts(of: bytes), facts.texts["Thumb::URI"] == uri,
@@ -66,7 +66,6 @@ struct ThumbnailCache {
             return facts
         }
 
-        /// Returns the texts of a thumbnail that `program` makes.
         func texts(_ program: String) -> [(key: String, value: String)] {
             [
                 ("Thumb::URI", uri), ("Thumb::MTime", "\(modified)"),
@@ -76,21 +75,15 @@ struct ThumbnailCache {
     }
 
     private let root: String
-    /// The name under which failures are stored: it includes the version, because another version
-    /// may succeed.
-    private let program: String
-    fileprivate static let longest = 1 << 24
+    private static let longest = 1 << 24
 
-    /// Creates the cache in the directory `root`. `program` is "dualcam-VERSION".
-    init(root: String, program: String) {
-        self.root = root
-        self.program = program
-    }
+    /// Creates the cache in the directory `root`.
+    init(root: String) { self.root = root }
 
     /// Creates the cache of the user. `nil` without a home.
-    init?(program: String) {
+    init?() {
         guard let folder = BaseDirectory.cache.path else { return nil }
-        self.init(root: "\(folder)/thumbnails", program: program)
+        self.init(root: "\(folder)/thumbnails")
     }
 
     /// Returns the path of the thumbnail for the file at `path`, even if it is not made yet; `nil`
@@ -114,27 +107,6 @@ struct ThumbnailCache {
         return number
     }
 
-    /// Removes the temporary files of workers that were killed.
-    func sweep() {
-        let folders =
-            ThumbnailSize.allCases.map { "\(root)/\($0.folder)" } + ["\(root)/fail/\(program)"]
-        for folder in folders {
-            for name in entries(of: folder) where name.hasPrefix(".dualcam-") {
-                var status = stat()
-                // Another worker may be writing a recent one.
-                guard lstat("\(folder)/\(name)", &status) == 0,
-                    time(nil) - status.st_mtim.tv_sec > 3600
-                else { continue }
-                unlink("\(folder)/\(name)")
-            }
-        }
-    }
-
-    /// Returns the path of the note that the file with this URI has no thumbnail.
-    func place(ofFailure uri: String) -> String {
-        "\(root)/fail/\(program)/\(Self.name(uri))"
-    }
-
     /// Returns the name of a thumbnail: the MD5 of its URI, according to the standard.
     private static func name(_ uri: String) -> String {
         guard let text = g_compute_checksum_for_string(G_CHECKSUM_MD5, uri, -1) else {
@@ -143,26 +115,13 @@ struct ThumbnailCache {
         defer { g_free(text) }
         return String(cString: text) + ".png"
     }
+}
 
-    /// Stores the reason why `subject` has no thumbnail, so that it is not tried again.
-    ///
-    /// - Throws: `SystemError` when writing fails.
-    func store(failure reason: String, of subject: Subject) throws(SystemError) {
-        let file = try newFile(for: place(ofFailure: subject.uri))
-        try PNGFile.write(
-            Raster(size: Size(width: 1, height: 1), pixels: [0]),
-            subject.texts(program) + [("Description", reason)],
-            to: file.descriptor,
-            called: file.path
-        )
-        try file.replace(syncing: false)
-    }
-
-    /// Creates a file for `place`, a path in the cache, and the directory if necessary.
-    ///
-    /// - Throws: `SystemError` when writing fails.
-    func newFile(for place: String) throws(SystemError) -> NewFile {
-        try makeFolder(of: place)
-        return try NewFile(for: place, mode: 0o600)
-    }
+/// Returns the URI of the file `path`, or `nil` if the path is not absolute.
+///
+/// Spelled as by GLib's g_filename_to_uri(), under which other desktop programs know the file.
+package func fileURI(_ path: String) -> String? {
+    guard let text = g_filename_to_uri(path, nil, nil) else { return nil }
+    defer { g_free(text) }
+    return String(cString: text)
 }

@@ -6,7 +6,7 @@ import Photos
 import Platform
 
 /// Makes the thumbnail of one untrusted file, from and into files that are open. Only for a process
-/// of its own, since a crafted file may crash or hang a decoder.
+/// of its own (`ThumbnailWorker`), since a crafted file may crash or hang a decoder.
 struct ThumbnailMaker {
     /// The path of the file, for its thumbnail and for errors; it is not opened.
     let path: String
@@ -14,15 +14,16 @@ struct ThumbnailMaker {
     /// The file, and an empty one for the thumbnail.
     let source: CInt
     let output: CInt
-    /// The thumbnail, and the note of a failure, that are there already.
+    /// The thumbnail that is there already.
     let thumbnail: CInt?
-    let failure: CInt?
     /// The name of the program for the thumbnail: "dualcam-VERSION".
     let program: String
 
     /// The most frames searched for a good picture of a movie, and the contrast of a good one, on
     /// the scale of `Raster.contrast`: a camera just opened shows black.
     private static let (searchLength, contrast) = (45, 6.0)
+    /// The processor time after which what was found is good enough, in microseconds.
+    private static let searchTime = 2_000_000
 
     /// Makes the thumbnail, unless the one that is there is current.
     func make() -> ThumbnailAnswer {
@@ -38,9 +39,6 @@ struct ThumbnailMaker {
         {
             return .held
         }
-        if let facts = failure.flatMap({ subject.facts(in: $0) }) {
-            return .unreadable(reason: facts.texts["Description"] ?? "", isKnown: true)
-        }
         let isPhoto = MediaName(fileName(of: path))?.kind == .photo
         let (picture, original): (Raster, Size)
         do throws(PictureError) {
@@ -48,7 +46,7 @@ struct ThumbnailMaker {
         } catch {
             switch error {
             case .system(let error): return .failed(ThumbnailError(error))
-            case .content(let reason): return .unreadable(reason: reason, isKnown: false)
+            case .content(let reason): return .unreadable(reason)
             }
         }
         let type = isPhoto ? "image/jpeg" : path.hasSuffix("4") ? "video/mp4" : "video/x-matroska"
@@ -94,36 +92,20 @@ struct ThumbnailMaker {
         _ bytes: [UInt8],
         _ size: ThumbnailSize
     ) throws(PhotoError) -> Raster {
-        let frame = bytes.withUnsafeBytes { bytes -> Frame? in
-            guard let decoder = try? JPEGDecoder(), let header = try? decoder.header(of: bytes)
-            else {
-                return nil
-            }
-            let scale = JPEGScale.allCases.last {
-                let scaled = $0.apply(to: header.size)
-                return max(scaled.width, scaled.height) >= 2 * size.rawValue
-            }
-            let layout = header.layout(at: scale ?? .full)
-            let buffer = FrameBuffer(byteCount: layout.byteCount)
-            guard
-                (try? decoder.decode(
-                    bytes,
-                    header: header,
-                    scale: scale ?? .full,
-                    into: buffer,
-                    layout: layout
-                )) != nil
-            else { return nil }
-            return Frame(
-                buffer: buffer,
-                layout: layout,
-                color: .jpeg,
-                timestamp: .zero,
-                sequence: 0
-            )
-        }
-        // The colours fit no frame, or the file is damaged, which this decoder describes best.
-        guard let frame else { return try JPEGCodec.decode(bytes).picture }
+        let buffer = FrameBuffer(byteCount: bytes.count)
+        buffer.bytes.copyBytes(from: bytes)
+        let jpeg = JPEGFrame(
+            buffer: buffer,
+            byteCount: bytes.count,
+            timestamp: .zero,
+            sequence: 0
+        )
+        let extent = ShownExtent(Size(width: 2 * size.rawValue, height: 2 * size.rawValue))
+        guard
+            let decoder = try? FrameDecoder(expecting: Size(width: 8192, height: 8192), frames: 1),
+            case .frame(let frame) = decoder.decode(jpeg, for: extent)
+            // It is too large or damaged, which this decoder describes best.
+        else { return try JPEGCodec.decode(bytes).picture }
         return Raster(frame)
     }
 
@@ -134,10 +116,11 @@ struct ThumbnailMaker {
         do throws(MediaError) {
             let reader = try MovieReader(descriptor: source, path: path)
             var best: (picture: Raster, contrast: Double)?
+            let start = clock()
             for _ in 0..<Self.searchLength where try reader.advance() {
                 let (layout, color) = reader.layout
                 let buffer = FrameBuffer(byteCount: layout.byteCount)
-                guard try reader.copy(into: buffer, layout) else { continue }
+                guard try reader.copy(into: buffer) else { continue }
                 let frame = Frame(
                     buffer: buffer,
                     layout: layout,
@@ -147,13 +130,12 @@ struct ThumbnailMaker {
                 )
                 let picture = Raster(frame).reduced(into: size.bounds)
                 if picture.contrast > best?.contrast ?? -1 { best = (picture, picture.contrast) }
-                if picture.contrast >= Self.contrast { break }
+                if picture.contrast >= Self.contrast || clock() - start >= Self.searchTime { break }
             }
             guard let best else {
                 throw MediaError(.unreadable, "decode", path, detail: "no picture in it")
             }
-            let upright = Transform(quarterTurns: reader.rotation / 90)
-            return (best.picture.turned(by: upright), upright.apply(to: reader.size))
+            return (best.picture, reader.size)
         } catch {
             switch error.code {
             case .unreadable, .unsupported:
@@ -196,19 +178,5 @@ extension Raster {
         }
         let mean = Double(sum) / Double(pixels.count)
         return max(0, Double(squares) / Double(pixels.count) - mean * mean).squareRoot() / 4
-    }
-}
-
-extension ThumbnailError {
-    /// Creates the error for a failed system call.
-    init(_ error: SystemError) {
-        let code: Code =
-            switch error.errno {
-            case ENOENT, ENOTDIR, ELOOP: .notFound
-            case EACCES, EPERM, EROFS: .denied
-            case ENOSPC, EDQUOT: .noSpace
-            default: .system
-            }
-        self.init(code, "\(error)")
     }
 }

@@ -1,199 +1,168 @@
+import Frames
 import Glibc
 import Platform
+import Synchronization
 
-/// A queue of thumbnails to make, one at a time, in a process of its own. The process starts with
-/// the first job and ends when idle for a while.
+/// Makes thumbnails in processes of its own, on threads that end when nothing is left to do.
 ///
-/// - Context: Bound to the library's thread.
-final class ThumbnailQueue {
-    /// A thumbnail to make, and the handler of its result.
-    struct Job {
+/// - Context: Any thread.
+final class ThumbnailQueue: Sendable {
+    private struct Job {
         let path: String
         let size: ThumbnailSize
-        let done: (ThumbnailError?) -> Void
-        /// The files of the process.
-        var request: ThumbnailRequest?
-        /// `true` if a process crashed on it before.
-        var isSuspect = false
+        let owner: String
+        let done: @Sendable (Result<CInt, ThumbnailError>) -> Void
     }
 
-    private let loop: EventLoop
+    private struct Work {
+        var waiting = Turns<Job>()
+        var threadCount = 0
+        /// The jobs that are being done, each by a thread.
+        var begun: [(owner: String, path: String)] = []
+        /// The files that have no readable picture, with the reasons.
+        var unreadable: [ThumbnailCache.Subject: String] = [:]
+
+        /// Removes and returns the next job that may begin. A file is read once at a time, since it
+        /// may bring its reader down.
+        mutating func next() -> Job? {
+            guard begun.count < most else { return nil }
+            let job = waiting.next { job in
+                begun.count { $0.owner == job.owner } < mostOfOne
+                    && !begun.contains { $0.path == job.path }
+            }
+            if let job { begun.append((job.owner, job.path)) }
+            return job
+        }
+
+        /// Takes back that `job` is being done.
+        mutating func leave(_ job: Job) {
+            begun.removeAll { $0.path == job.path }
+        }
+    }
+
     private let program: String
     private let arguments: [String]
     private let cache: ThumbnailCache?
-    private var waiting: [Job] = []
-    private var current: Job?
-    private var process: Running?
-    /// The processes given up that have not ended yet.
-    private var ending: [Running] = []
-    private var timer: EventLoop.Timer?
+    /// The longest time for one file, in seconds.
+    private let timeout: Double
+    private let work = Mutex(Work())
 
-    /// The longest time for one file, in seconds, or `nil` without a limit: at idle priority a file
-    /// may take any time.
-    private let timeout: Double?
-    /// The time that an idle process stays, in seconds.
-    private static let stay = 5.0
+    /// The most thumbnails of one program, and of all, that are made at once.
+    private static let (mostOfOne, most) = (2, 8)
+    /// The most unreadable files that are remembered.
+    private static let memory = 10_000
 
     /// Creates a queue that runs `program`, by default this one, with `arguments` when it has a
     /// job.
-    ///
-    /// - Throws: `SystemError` when there is no descriptor left.
     init(
-        _ loop: EventLoop,
         _ arguments: [String],
         _ cache: ThumbnailCache?,
-        timeout: Double?,
+        timeout: Double = 30,
         program: String = "/proc/self/exe"
-    ) throws(SystemError) {
-        self.timeout = timeout
-        self.program = program
-        self.loop = loop
-        self.arguments = arguments
-        self.cache = cache
-        timer = try loop.timer { [unowned self] in expire() }
+    ) {
+        (self.arguments, self.cache) = (arguments, cache)
+        (self.timeout, self.program) = (timeout, program)
     }
 
-    /// `true` while a job is running or waiting.
-    var isBusy: Bool { current != nil || !waiting.isEmpty }
-
-    /// Adds a job to the end of the queue. `done` is called with the error, or `nil` on success.
-    func make(_ path: String, _ size: ThumbnailSize, done: @escaping (ThumbnailError?) -> Void) {
-        waiting.append(Job(path: path, size: size, done: done))
-        proceed()
-    }
-
-    /// Kills all processes.
-    func end() {
-        for running in ending + [process].compactMap(\.self) { running.process.kill() }
-    }
-
-    private func proceed() {
-        guard current == nil else { return }
-        guard !waiting.isEmpty else {
-            timer?.arm(after: Self.stay)
-            return
+    /// Makes a thumbnail for the program `owner` unless it exists. Calls `done` on another thread
+    /// with an error, or with a descriptor for reading, which the caller closes.
+    func make(
+        _ path: String,
+        _ size: ThumbnailSize,
+        for owner: String = "",
+        done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
+    ) {
+        let next = work.withLock { work in
+            work.waiting.add(Job(path: path, size: size, owner: owner, done: done), of: owner)
+            guard let next = work.next() else { return nil as Job? }
+            work.threadCount += 1
+            return next
         }
-        var job = waiting.removeFirst()
-        do throws(ThumbnailError) {
-            guard let cache else { throw ThumbnailError(.system, "there is no home") }
-            job.request = try ThumbnailRequest(job.path, job.size, cache)
-            current = job
-        } catch {
-            current = job
-            return finish(error)
-        }
+        guard let next else { return }
         do throws(SystemError) {
-            do throws(SystemError) {
-                try give(job)
-            } catch  where process != nil {
-                // The process has died while idle, perhaps for lack of memory.
-                leave()
-                try give(job)
-            }
-            if let timeout { timer?.arm(after: timeout) } else { timer?.disarm() }
+            let thread = try Thread(name: "thumbnails") { [self] in run(next) }
+            thread.detach()
         } catch {
-            leave()
-            finish(ThumbnailError(error))
-        }
-    }
-
-    private func give(_ job: Job) throws(SystemError) {
-        guard let request = job.request else { return }
-        let running =
-            if let process {
-                process
-            } else {
-                try Running(program, arguments, loop) { [unowned self] in handle($0) }
+            work.withLock { work in
+                work.leave(next)
+                work.threadCount -= 1
             }
-        process = running
-        try running.process.send(request.message, request.descriptors)
-    }
-
-    /// Gives up the process, which ends by itself or was killed.
-    private func leave() {
-        if let process { ending.append(process) }
-        process = nil
-    }
-
-    private func finish(_ error: ThumbnailError?) {
-        guard let job = current else { return }
-        current = nil
-        job.done(error)
-        proceed()
-    }
-
-    private func expire() {
-        guard let process else { return }
-        if let path = current?.path {
-            process.process.kill()
-            leave()
-            finish(ThumbnailError(.system, "\(path): it took too long"))
-        } else {
-            // The process ends when its socket is closed.
-            process.process.hangUp()
-            leave()
+            next.done(.failure(ThumbnailError(error)))
         }
     }
 
-    private func handle(_ running: Running) {
-        let news = running.process.receive()
-        if case .ended = news { running.stopWatching() }
-        guard running === process else {
-            if case .ended = news { ending.removeAll { $0 === running } }
-            return
+    /// Does `first`, and then one job after another with the same process.
+    private func run(_ first: Job) {
+        var helper: HelperProcess?
+        var next: Job? = first
+        while let job = next {
+            job.done(Result { () throws(ThumbnailError) in try thumbnail(job, &helper) })
+            next = work.withLock { work in
+                work.leave(job)
+                return work.next()
+            }
+        }
+        helper?.end(within: Timestamp(seconds: 1))
+        work.withLock { $0.threadCount -= 1 }
+    }
+
+    /// `true` while a thread runs.
+    var isBusy: Bool { work.withLock { $0.threadCount > 0 } }
+
+    private func thumbnail(
+        _ job: Job,
+        _ helper: inout HelperProcess?
+    ) throws(ThumbnailError) -> CInt {
+        guard let cache else { throw ThumbnailError(.system, "there is no home") }
+        let request = try ThumbnailRequest(job.path, job.size, cache)
+        let subject = request.subject
+        if let reason = work.withLock({ $0.unreadable[subject] }) {
+            throw .unreadable(subject, reason)
+        }
+        let answer = try ask(request, &helper)
+        if case .unreadable(let reason) = answer {
+            work.withLock { work in
+                if work.unreadable.count >= Self.memory { work.unreadable = [:] }
+                work.unreadable[subject] = reason
+            }
+        }
+        return try request.finish(answer)
+    }
+
+    /// Returns the answer of `helper`, or of a new one. A file `isSuspect` if one ended with it.
+    private func ask(
+        _ request: ThumbnailRequest,
+        _ helper: inout HelperProcess?,
+        isSuspect: Bool = false
+    ) throws(ThumbnailError) -> ThumbnailAnswer {
+        let path = request.subject.path
+        let news: HelperProcess.News?
+        // It may have ended since its last answer.
+        let isFresh = helper == nil
+        do throws(SystemError) {
+            let process =
+                if let helper { helper } else { try HelperProcess(arguments, of: program) }
+            // Without an answer it is killed.
+            helper = nil
+            try process.send(request.message, request.descriptors)
+            news = process.receive(within: timeout)
+            if case .answered? = news { helper = process }
+        } catch {
+            if isFresh { throw ThumbnailError(error) }
+            return try ask(request, &helper, isSuspect: isSuspect)
         }
         switch news {
-        case .answered(let answer): settle(ThumbnailAnswer(answer))
+        case .answered(let message): return ThumbnailAnswer(message)
+        case nil: throw ThumbnailError(.system, "\(path): it took too long")
         case .ended(let status):
-            process = nil
-            guard let job = current else { return }
-            let isFilesFault = HelperProcess.hasCrashed(status)
-            // One crash may be due to a lack of memory, or to a signal from elsewhere.
-            if isFilesFault, !job.isSuspect {
-                var again = job
-                again.isSuspect = true
-                current = nil
-                waiting.insert(again, at: 0)
-                return proceed()
-            }
             let reason = HelperProcess.describe(status)
-            if isFilesFault { job.request?.fail(reason) }
-            finish(ThumbnailError(isFilesFault ? .unreadable : .system, "\(job.path): \(reason)"))
+            guard HelperProcess.hasCrashed(status) else {
+                if !isFresh { return try ask(request, &helper, isSuspect: isSuspect) }
+                throw ThumbnailError(.system, "\(path): \(reason)")
+            }
+            // One crash may be due to a lack of memory, or to a signal from elsewhere.
+            if isSuspect || HelperProcess.hasRunOut(status) { return .unreadable(reason) }
+            return try ask(request, &helper, isSuspect: true)
         }
-    }
-
-    private func settle(_ answer: ThumbnailAnswer) {
-        do throws(ThumbnailError) {
-            try current?.request?.finish(answer)
-            finish(nil)
-        } catch {
-            finish(error)
-        }
-    }
-}
-
-/// A process that the queue's loop watches.
-private final class Running {
-    let process: HelperProcess
-    private var watch: EventLoop.Watch?
-
-    /// Starts `program` with `arguments`. `onNews` is called when `receive()` does not wait.
-    init(
-        _ program: String,
-        _ arguments: [String],
-        _ loop: EventLoop,
-        _ onNews: @escaping (Running) -> Void
-    ) throws(SystemError) {
-        process = try HelperProcess(arguments, of: program)
-        watch = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in
-            onNews(self)
-        }
-    }
-
-    deinit { watch?.cancel() }
-
-    func stopWatching() {
-        watch?.cancel()
-        watch = nil
     }
 }

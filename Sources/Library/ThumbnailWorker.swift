@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import Media
 import Platform
@@ -8,15 +7,14 @@ import Platform
 /// writes comes with each request (`ThumbnailRequest`).
 package enum ThumbnailWorker {
     /// The limits: bytes of memory, and seconds of processor time for each file.
-    private static let (memory, time): (UInt, UInt) = (1 << 30, 20)
+    private static let (memory, time): (UInt, UInt) = (1 << 30, 5)
 
-    /// Serves requests from standard input until the other end closes it.
-    ///
-    /// With `isIdle`, runs only when the machine is otherwise idle. `program` is "dualcam-VERSION".
-    package static func run(isIdle: Bool, program: String) -> Never {
+    /// Serves requests from standard input until the other end closes it. `program` is
+    /// "dualcam-VERSION".
+    package static func run(program: String) -> Never {
         HelperService.run(memory: memory, time: time) {
-            if isIdle { clinux_be_idle() }
-            ThumbnailCache(program: program)?.sweep()
+            // Pictures of cameras go first.
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
             // Loads libav while it can.
             _ = MovieReader.isPossible
         } answer: { message, files in
@@ -30,21 +28,58 @@ package enum ThumbnailWorker {
         _ files: [CInt],
         program: String
     ) -> ThumbnailAnswer {
-        let words = String(decoding: message, as: UTF8.self)
-            .split(separator: " ", maxSplits: 2).map(String.init)
-        let earlier = words.count == 3 ? words[1].filter { $0 != "-" } : ""
-        guard words.count == 3, let size = Int(words[0]).flatMap(ThumbnailSize.init(rawValue:)),
-            files.count == 2 + earlier.count
+        let words = String(decoding: message, as: UTF8.self).split(separator: " ", maxSplits: 1)
+        guard words.count == 2, let size = Int(words[0]).flatMap(ThumbnailSize.init(rawValue:)),
+            (2...3).contains(files.count)
         else { return .failed(ThumbnailError(.system, "not understood")) }
-        let more = Dictionary(zip(earlier, files.dropFirst(2))) { $1 }
         return ThumbnailMaker(
-            path: words[2],
+            path: String(words[1]),
             size: size,
             source: files[0],
             output: files[1],
-            thumbnail: more["t"],
-            failure: more["f"],
+            thumbnail: files.dropFirst(2).first,
             program: program
         ).make()
+    }
+}
+
+/// A worker's answer to a request.
+enum ThumbnailAnswer: Hashable {
+    /// The new file is a thumbnail.
+    case made
+    /// The thumbnail that was there is current.
+    case held
+    /// The file has no readable picture, for this reason.
+    case unreadable(String)
+    /// There is no thumbnail for another reason.
+    case failed(ThumbnailError)
+
+    /// The answer as a message: a word, and after a space the reason.
+    var message: [UInt8] {
+        let text =
+            switch self {
+            case .made: "made"
+            case .held: "held"
+            case .unreadable(let reason): "content \(reason)"
+            case .failed(let error): "\(error.code.rawValue) \(error.description)"
+            }
+        return Array(text.utf8)
+    }
+
+    /// Reads a message, which the process may have made up.
+    init(_ message: some Collection<UInt8>) {
+        let text = String(decoding: message, as: UTF8.self)
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        let reason = words.dropFirst().first ?? "no reason"
+        self =
+            switch words.first {
+            case "made" where text == "made": .made
+            case "held" where text == "held": .held
+            case "content": .unreadable(reason)
+            case let word:
+                .failed(
+                    ThumbnailError(word.flatMap(ThumbnailError.Code.init) ?? .system, reason)
+                )
+            }
     }
 }

@@ -45,5 +45,17 @@ package struct DiskSpace: Hashable, Sendable {
 
     /// `true` below the level at which recording has to stop, while files can still be finished:
     /// 100 MB, or an eighth of a small file system.
-    package var isExhausted: Bool { free < min(100_000_000, total / 8) }
+    package var isExhausted: Bool { free < kept }
+
+    /// The bytes that recordings leave free.
+    private var kept: Int64 { min(100_000_000, total / 8) }
+
+    /// The bytes that can still be recorded.
+    package var left: Int64 { max(0, free - kept) }
+
+    /// The reason that nothing more is recorded, once it `isExhausted`.
+    package var shortage: String {
+        "the disk is nearly full: \(free / 1_000_000) MB are left, and DualCam keeps "
+            + "\(kept / 1_000_000) MB free"
+    }
 }

@@ -71,6 +71,9 @@ final class InputFile {
     }
 }
 
+/// The words for a file that libav does not know.
+let notMedia = "it is damaged, or not a picture or movie"
+
 /// Frees the context of a file, and its buffer.
 func freeContext(_ io: inout UnsafeMutablePointer<AVIOContext>?) {
     if let io {
@@ -105,6 +108,9 @@ extension InputFile {
         let opened = avformat_open_input(&container, path, nil, &options)
         av_dict_free(&options)
         if opened == cav_end_of_file { return nil }
+        guard opened != cav_invalid else {
+            throw MediaError(.unreadable, "read", path, detail: notMedia)
+        }
         guard opened >= 0 else {
             throw .libav("avformat_open_input", path, opened, .unreadable)
         }
@@ -138,8 +144,10 @@ final class OwnedFile {
         let file = OwnedFile(number)
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else {
+            let words = kind == S_IFDIR ? "it is a directory" : "it is not a regular file"
+            throw MediaError(.unreadable, "open", path, detail: words)
         }
         return (file, status)
     }

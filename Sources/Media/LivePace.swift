@@ -1,4 +1,4 @@
-import Frames
+package import Frames
 
 /// The lag of a reader behind a stream that comes as it is filmed. Pure.
 ///
@@ -34,4 +34,34 @@ struct LivePace {
         least = isNew ? difference : min(floor, difference)
         lag = difference - (least ?? difference)
     }
+}
+
+/// The pauses between the pictures of a camera that nobody asked for its rate. Pure.
+package struct LivePauses {
+    /// The seconds of the longest one, of which the latest weigh most; `nil` until it is known.
+    package var longest: Double? { isKnown ? pause : nil }
+    private var pause = 0.0
+    private var start: Timestamp?
+    private var last: Timestamp?
+    private var isKnown = false
+
+    /// The seconds after which a camera's way is known, whether or not it began with a few pictures
+    /// at once.
+    private static let settling = 0.2
+
+    /// Creates pauses before the first picture.
+    package init() {}
+
+    /// Counts a picture that came at `time`.
+    package mutating func count(_ time: Timestamp) {
+        if let last { pause = max((time - last).seconds, 0.95 * pause) }
+        last = time
+        let start = self.start ?? time
+        self.start = start
+        isKnown = isKnown || (time - start).seconds >= Self.settling
+    }
+
+    /// The seconds without a sign of life after which the camera is given up: one that was cut off
+    /// is to be back soon, and a slow one is to be waited for.
+    package var patience: Double { longest.map { max(3, min(5 * $0, 30)) } ?? 20 }
 }

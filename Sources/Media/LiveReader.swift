@@ -18,12 +18,14 @@ package final class LiveReader {
 
     /// The address, without anything secret: for errors.
     private let name: String
+    private let isConnected: () -> Bool
     private let proceed: () -> Bool
     private var container: UnsafeMutablePointer<AVFormatContext>?
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var picture: UnsafeMutablePointer<AVFrame>?
     private var scaler: OpaquePointer?
+    private var presentation = Presentation()
     private var stream: CInt = -1
     /// The time of the last byte that came, as far as libav tells.
     private var lastSign = MonotonicClock.now
@@ -41,29 +43,40 @@ package final class LiveReader {
     /// The seconds that reading a packet takes at least if it had not come yet.
     private static let waiting = 0.002
 
-    /// The seconds without anything after which the camera is given up, at the start and later.
-    private static let (startTime, silence) = (5.0, 3.0)
+    private var pauses = LivePauses()
+    /// `true` once there was a connection.
+    private var wasReached = false
+    /// `true` once the camera was given up.
+    private var wasSilent = false
+    /// `true` once the video is asked for.
+    private var isPlaying = false
+    /// The seconds to connect, and to begin with the video: a server that never does may begin for
+    /// another client.
+    private static let (connecting, beginning) = (5.0, 10.0)
     /// The codecs that a camera may send. Each further decoder is a further way in.
-    private static let codecs = "h264,hevc,mjpeg,mpeg4"
+    private static let codecs = ["h264", "hevc", "mjpeg", "mpeg4"]
 
     /// `true` if FFmpeg's libraries are installed.
     package static var isPossible: Bool { cav_load() }
 
     /// Connects to `url`, of the scheme `rtsp` or `srt`; `name` stands for it in errors. SRT is
     /// encrypted by `passphrase` unless that is empty. Waits till the server has answered.
-    /// `proceed` is called many times a second, from within all calls, which return soon after it
-    /// has returned `false`.
+    /// `isConnected` tells if there is a connection to an RTSP server yet, for which less time is
+    /// allowed. `proceed` is called many times a second, from within all calls, which return soon
+    /// after it has returned `false`.
     ///
-    /// - Throws: `notFound` if the server does not answer; `denied` if it wants another password;
-    ///   `unsupported` and `unreadable`.
+    /// - Throws: `notFound` of "connect" if nothing is reached there; `notFound` if the server has
+    ///   ended it; `denied` if it wants another password; `unsupported` and `unreadable`.
     package init(
         url: String,
         as name: String,
         passphrase: String = "",
+        isConnected: @escaping () -> Bool = { false },
         proceed: @escaping () -> Bool
     ) throws(MediaError) {
         try loadLibraries()
         self.name = name
+        self.isConnected = isConnected
         self.proceed = proceed
         (packet, picture) = (av_packet_alloc(), av_frame_alloc())
         guard let made = avformat_alloc_context(), packet != nil, picture != nil else {
@@ -81,20 +94,50 @@ package final class LiveReader {
         made.pointee.flags |= AVFMT_FLAG_NOBUFFER
         let isSession = url.hasPrefix("rtsp:")
         var options: OpaquePointer?
+        // Not UDP, whatever the server says. The video begins once its kind is known.
+        let session = [
+            ("rtsp_transport", "tcp"), ("allowed_media_types", "video"), ("initial_pause", "1"),
+        ]
         for (key, value) in [
-            ("protocol_whitelist", isSession ? "rtsp,rtp,tcp,udp" : "srt"),
-            ("format_whitelist", isSession ? "rtsp,rtp,sdp" : "mpegts"),
-            ("codec_whitelist", Self.codecs), ("max_delay", "100000"), ("probesize", "32768"),
-        ] + (isSession ? [("rtsp_flags", "prefer_tcp"), ("allowed_media_types", "video")] : []) {
+            ("protocol_whitelist", isSession ? "rtsp,tcp" : "srt"),
+            ("format_whitelist", isSession ? "rtsp" : "mpegts"),
+            ("codec_whitelist", Self.codecs.joined(separator: ",")), ("max_delay", "100000"),
+            ("probesize", "32768"),
+        ] + (isSession ? session : []) {
             av_dict_set(&options, key, value, 0)
         }
         // Not in the address, where libav would not decode %20.
         if !isSession, !passphrase.isEmpty { av_dict_set(&options, "passphrase", passphrase, 0) }
         container = made
-        let opened = avformat_open_input(&container, url, nil, &options)
+        // libav would read 32 KB of SRT before it named the format, which a camera of a still scene
+        // takes seconds to send.
+        let format = isSession ? nil : av_find_input_format("mpegts")
+        let opened = avformat_open_input(&container, url, format, &options)
         av_dict_free(&options)
         guard opened >= 0 else { throw failure("avformat_open_input", opened) }
+        wasReached = true
+        if isSession {
+            try checkVideo()
+            (isPlaying, lastSign) = (true, MonotonicClock.now)
+            let started = av_read_play(container)
+            guard started >= 0 else { throw failure("av_read_play", started) }
+        }
         lastSign = MonotonicClock.now
+    }
+
+    /// - Throws: `unsupported` unless there is a video of a kind that is decoded here.
+    private func checkVideo() throws(MediaError) {
+        var detail = "it sends no video"
+        for index in 0..<Int(container?.pointee.nb_streams ?? 0) {
+            guard let track = container?.pointee.streams[index]?.pointee.codecpar,
+                track.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+            else { continue }
+            let codec = String(cString: avcodec_get_name(track.pointee.codec_id))
+            if Self.codecs.contains(codec) { return }
+            let known = codec == "none" ? "of another kind" : codec.uppercased()
+            detail = "its video is \(known), which DualCam cannot show"
+        }
+        throw MediaError(.unsupported, "av_find_best_stream", name, detail: detail)
     }
 
     deinit {
@@ -106,8 +149,11 @@ package final class LiveReader {
     }
 
     private var isOver: Bool {
-        let patience = stream < 0 ? Self.startTime : Self.silence
-        return !proceed() || (MonotonicClock.now - lastSign).seconds > patience
+        wasReached = wasReached || isConnected()
+        let silence = (MonotonicClock.now - lastSign).seconds
+        let patience = isPlaying && stream < 0 ? Self.beginning : pauses.patience
+        wasSilent = silence > (wasReached ? patience : Self.connecting)
+        return !proceed() || wasSilent
     }
 
     /// Waits for the next picture, and returns it with the time of its arrival; `nil` once
@@ -134,8 +180,12 @@ package final class LiveReader {
             lastSign = MonotonicClock.now
             arrival = lastSign
             let hasWaited = (arrival - start).seconds > Self.waiting
-            if stream < 0 { try openDecoder(for: packet.pointee.stream_index) }
+            if stream < 0 {
+                try checkVideo()
+                try openDecoder(for: packet.pointee.stream_index)
+            }
             guard packet.pointee.stream_index == stream else { continue }
+            pauses.count(arrival)
             guard let codec else {
                 return (.jpeg(Self.bytes(packet)), arrival)
             }
@@ -191,7 +241,7 @@ package final class LiveReader {
         avcodec_parameters_to_context(codec, parameters)
         VideoDecoder.avoidDelay(of: codec)
         var options: OpaquePointer?
-        av_dict_set(&options, "codec_whitelist", Self.codecs, 0)
+        av_dict_set(&options, "codec_whitelist", Self.codecs.joined(separator: ","), 0)
         let ready = avcodec_open2(codec, decoder, &options)
         av_dict_free(&options)
         guard ready == 0 else {
@@ -204,9 +254,9 @@ package final class LiveReader {
         guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
             throw MediaError(.unreadable, "avcodec_receive_frame", name, detail: "\(size)")
         }
-        let source = AVPixelFormat(frame.pointee.format)
+        presentation.aspect = frame.pointee.sample_aspect_ratio.value
         return .planes(
-            FrameLayout(size: size, format: planarFormat(source) ?? .i420),
+            presentation.layout(codedLayout(of: frame.pointee)),
             ColorSpace(of: frame.pointee, isHD: size.height > 576)
         )
     }
@@ -220,34 +270,43 @@ package final class LiveReader {
     ) throws(MediaError) {
         guard let picture else { return }
         let buffer = FrameBuffer(borrowing: bytes, owner: self)
-        let source = AVPixelFormat(picture.pointee.format)
-        if planarFormat(source) != nil {
-            return copyPlanes(of: picture, into: buffer, layout)
+        let coded = codedLayout(of: picture.pointee)
+        _ = try presentation.present(coded, into: buffer) { buffer throws(MediaError) in
+            let source = AVPixelFormat(picture.pointee.format)
+            guard planarFormat(source) == nil else {
+                copyPlanes(of: picture, into: buffer, coded)
+                return true
+            }
+            let (width, height) = (picture.pointee.width, picture.pointee.height)
+            scaler = cav_scaler_get(scaler, width, height, source, AV_PIX_FMT_YUV420P, false)
+            guard let scaler else {
+                let detail = "pixel format \(source.rawValue)"
+                throw MediaError(.unsupported, "sws_getContext", name, detail: detail)
+            }
+            convertPlanes(of: picture, scaler, into: buffer, coded)
+            return true
         }
-        let (width, height) = (picture.pointee.width, picture.pointee.height)
-        scaler = cav_scaler_get(scaler, width, height, source, AV_PIX_FMT_YUV420P, false)
-        guard let scaler else {
-            let detail = "pixel format \(source.rawValue)"
-            throw MediaError(.unsupported, "sws_getContext", name, detail: detail)
-        }
-        convertPlanes(of: picture, scaler, into: buffer, layout)
     }
 
     private func failure(_ operation: String, _ result: CInt) -> MediaError {
-        switch result {
-        // AVERROR_EXIT: the interruption, here for want of a sign of life.
-        case cav_interrupted: MediaError(.notFound, operation, name, detail: "nothing comes")
-        case cav_end_of_file:
-            MediaError(.notFound, operation, name, detail: "it has ended its video")
-        case cav_unauthorized, cav_forbidden:
-            MediaError(.denied, operation, name, detail: "it wants another user or password")
+        func error(_ code: MediaError.Code, _ words: String) -> MediaError {
+            MediaError(code, wasReached ? operation : "connect", name, detail: words)
+        }
+        if wasSilent { return error(.notFound, wasReached ? "it is silent" : "nothing answers") }
+        return switch result {
+        // RTSP ends with -1, too, which is no EPERM.
+        case cav_end_of_file, -1: error(.notFound, "it has ended the connection")
+        case cav_unauthorized, cav_forbidden: error(.denied, "it wants another user or password")
+        case cav_not_found: error(.unsupported, "it has nothing at this address (404)")
+        case cav_bad_request, cav_refused: error(.unsupported, "it refuses the request")
+        case cav_server_error: error(.unsupported, "it has an error of its own (5xx)")
+        case -EPROTONOSUPPORT where operation == "avformat_open_input":
+            error(.unsupported, "it does not send its video over TCP")
+        case cav_invalid: error(.unreadable, "it gives no answer that makes sense")
         case -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH, -ECONNRESET, -EPIPE, -EIO:
-            MediaError(
-                .notFound,
-                operation,
-                name,
-                detail: String(cString: strerror(-result))
-            )
+            error(.notFound, String(cString: strerror(-result)).uncapitalized)
+        // libsrt gives no reason.
+        case cav_unknown: error(.notFound, wasReached ? "the connection broke" : "nothing answers")
         default: .libav(operation, name, result, .unreadable)
         }
     }

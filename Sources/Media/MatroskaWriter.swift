@@ -1,17 +1,17 @@
 import CAV
-package import Frames
+import Frames
 import Glibc
 
 /// A Matroska file under construction, playable at any time up to the last `flush()`.
 ///
 /// - Context: One thread at a time. Every call may wait for the disk.
-package final class MatroskaWriter {
+final class MatroskaWriter {
     /// The path of the file.
-    package let path: String
+    let path: String
     /// The tracks of the file.
-    package let tracks: [Track]
+    let tracks: [Track]
     /// The moment that players show as 0.
-    package let start: Timestamp
+    let start: Timestamp
 
     private let output: OutputFile
     private var context: UnsafeMutablePointer<AVFormatContext>?
@@ -28,7 +28,7 @@ package final class MatroskaWriter {
     /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
     ///   the file exists), `unsupported` without libav, or for a frame rate or size that no camera
     ///   has.
-    package init(
+    init(
         creating path: String,
         tracks: [Track],
         start: Timestamp,
@@ -89,7 +89,7 @@ package final class MatroskaWriter {
     /// the resolution of timestamps. Does nothing after `finish()` or a failure.
     ///
     /// - Throws: As `flush()`.
-    package func write(_ packet: Packet, track: Int) throws(MediaError) {
+    func write(_ packet: Packet, track: Int) throws(MediaError) {
         guard isOpen, let context, let out = self.packet,
             let stream = context.pointee.streams[track]
         else { return }
@@ -120,7 +120,7 @@ package final class MatroskaWriter {
     ///
     /// - Throws: `noSpace`, `denied` or `system`. The file then ends at the last flush and takes no
     ///   more packets.
-    package func flush(durably: Bool = true) throws(MediaError) {
+    func flush(durably: Bool = true) throws(MediaError) {
         guard isOpen, let context else { return }
         try check("av_write_frame", av_write_frame(context, nil))
         do throws(MediaError) {
@@ -132,13 +132,13 @@ package final class MatroskaWriter {
     }
 
     /// Returns `true` if the track with index `track` has a packet.
-    package func isUsed(_ track: Int) -> Bool { last[track] != .min }
+    func isUsed(_ track: Int) -> Bool { last[track] != .min }
 
     /// Finishes the file: adds its duration and an index, takes out tracks without a packet, and
     /// waits until it is on the disk.
     ///
     /// - Throws: As `flush()`.
-    package func finish() throws(MediaError) {
+    func finish() throws(MediaError) {
         guard isOpen, let context else { return }
         output.isHeader = true
         let result = av_write_trailer(context)
@@ -155,10 +155,16 @@ package final class MatroskaWriter {
     }
 
     /// The room where the file is now, even if it was moved; `nil` if the system call fails.
-    package var space: DiskSpace? { output.space }
+    var space: DiskSpace? { output.space }
+
+    /// The path at which the file is now; `nil` if it was removed.
+    var place: String? { output.place }
+
+    /// The most bytes that the file may have.
+    var sizeLimit: Int64 { output.sizeLimit }
 
     /// The length of the file in bytes, or 0 if the system call fails.
-    package var byteCount: Int64 { output.byteCount }
+    var byteCount: Int64 { output.byteCount }
 
     private func check(_ operation: String, _ result: CInt) throws(MediaError) {
         guard result < 0 || output.failure != 0 else { return }

@@ -88,13 +88,15 @@ package struct MediaError: Error, Hashable, CustomStringConvertible {
     /// "cannot write /home/…/back.mkv: the disk is full".
     package var description: String {
         let isReason = errno != 0 || detail.isEmpty
-        let words = code == .notFound && errno == ENOENT ? nil : code.words
-        return describe(
-            operation,
-            subject,
-            reason: isReason ? words ?? reason(errno, of: operation, on: subject) : "",
-            detail: detail
-        )
+        return describe(operation, subject, reason: isReason ? reason : "", detail: detail)
+    }
+
+    /// The reason alone: "the disk is full", "your disk quota is used up".
+    package var reason: String {
+        // An errno says more than a code that comes of one.
+        let isOfErrno = errno != 0 && [.noSpace, .denied, .notFound].contains(code)
+        let words = isOfErrno ? nil : code.words
+        return words ?? Platform.reason(errno, of: operation, on: subject)
     }
 }
 
@@ -117,7 +119,7 @@ extension MediaError.Code {
     package init(errno: CInt) {
         self =
             switch errno {
-            case ENOSPC, EDQUOT, EFBIG: .noSpace
+            case ENOSPC, EDQUOT: .noSpace
             case EACCES, EPERM, EROFS: .denied
             case ENOENT: .notFound
             default: .system

@@ -3,7 +3,8 @@ package import Frames
 import Glibc
 import Imaging
 
-/// A picture or movie file, read frame by frame by libavformat, in a loop.
+/// A picture or movie file, read frame by frame by libavformat, in a loop, and shown as players
+/// show it: upright, with square pixels.
 ///
 /// JPEGs are decoded like those of cameras, everything else by libavcodec.
 ///
@@ -11,12 +12,10 @@ import Imaging
 package final class MovieReader {
     /// The frame rate, in frames per second; 0 for a single picture.
     package let rate: Double
-    /// The size, in pixels.
+    /// The size that is shown, in pixels.
     package let size: Size
     /// The format of its frames: JPEG, or the planar format that the codec gives.
     package let format: PixelFormat
-    /// The clockwise rotation that players apply, in degrees: 0, 90, 180 or 270.
-    package let rotation: Int
 
     /// The path of the file.
     package let path: String
@@ -32,6 +31,8 @@ package final class MovieReader {
     private let stream: CInt
     /// `true` once a frame has come since the start. A file without frames is not read in a loop.
     private var hasFrames = false
+    private let codedSize: Size
+    private var presentation = Presentation()
     /// The decoder of JPEGs.
     private let jpegDecoder: JPEGDecoder?
     /// The header of the JPEG in `packet`, if that is the current frame.
@@ -43,7 +44,10 @@ package final class MovieReader {
     ///   file; `unsupported` if it has no picture, no decoder exists for it, or FFmpeg's libraries
     ///   are missing; `system` without memory.
     package convenience init(path: String) throws(MediaError) {
-        let file = try OwnedFile.open(path, O_RDONLY).file
+        let (file, status) = try OwnedFile.open(path, O_RDONLY)
+        guard status.st_size > 0 else {
+            throw MediaError(.unreadable, "read", path, detail: "it is empty")
+        }
         try self.init(file, file.number, path, formats: nil)
     }
 
@@ -79,25 +83,35 @@ package final class MovieReader {
             guard let codec, packet != nil, picture != nil else {
                 throw MediaError.libav("avcodec_alloc_context3", path, -ENOMEM, .unreadable)
             }
-            size = Size(width: Int(codec.pointee.width), height: Int(codec.pointee.height))
-            guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
-                throw MediaError(
-                    .unreadable,
-                    "avcodec_open2",
-                    path,
-                    detail: "a picture of \(size)"
-                )
+            codedSize = Size(width: Int(codec.pointee.width), height: Int(codec.pointee.height))
+            let single = try Self.picture(descriptor, path, formats, stream)
+            // Whatever has the name of a picture is taken for one.
+            guard codedSize.width > 0, codedSize.height > 0 else {
+                let words = single?.fault?.lasting ?? notMedia
+                throw MediaError(.unreadable, "read", path, detail: words)
+            }
+            guard codedSize.width <= 16384, codedSize.height <= 16384 else {
+                throw MediaError(.unreadable, "read", path, detail: "it has \(codedSize) pixels")
             }
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
-            rotation = Self.rotation(of: video.track)
             jpegDecoder = format == .mjpg ? Self.makeDecoder() : nil
             let fraction = av_guess_frame_rate(container, video.track, nil)
             let declared = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
-            rate =
-                try Self.isPicture(descriptor, path, formats, stream)
-                ? 0 : declared > 0 && declared <= 1000 ? declared : 25
+            if let single {
+                rate = 0
+                presentation.upright = single.upright
+            } else {
+                rate = declared > 0 && declared <= 1000 ? declared : 25
+                presentation.upright = Self.upright(video.track)
+                let told = video.track.pointee.sample_aspect_ratio
+                // A JPEG's own may be its resolution.
+                presentation.aspect =
+                    told.num == 0 && format != .mjpg
+                    ? codec.pointee.sample_aspect_ratio.value : told.value
+            }
+            size = presentation.size(codedSize)
         } catch {
             avcodec_free_context(&codec)
             av_packet_free(&packet)
@@ -123,25 +137,19 @@ package final class MovieReader {
     /// `true` if FFmpeg's libraries are installed. Without them, no file can be read.
     package static var isPossible: Bool { cav_load() }
 
-    /// Returns the rotation that the track declares, in degrees.
-    private static func rotation(of track: UnsafeMutablePointer<AVStream>) -> Int {
+    /// Returns the transform that the track declares.
+    private static func upright(_ track: UnsafeMutablePointer<AVStream>) -> Transform {
         // libavformat before 6.1 does not read Matroska's rotation of flat pictures, but the tag
         // has it. This can go once 6.1 is required.
-        if let value = av_dict_get(track.pointee.metadata, "rotate", nil, 0)?.pointee.value,
-            let degrees = Int(String(cString: value))
-        {
-            return [90, 180, 270].contains(degrees) ? degrees : 0
+        if let value = av_dict_get(track.pointee.metadata, "rotate", nil, 0)?.pointee.value {
+            return Transform(quarterTurns: (Int(String(cString: value)) ?? 0) / 90)
         }
-        guard let matrix = cav_display_matrix(track) else { return 0 }
-        let angle = av_display_rotation_get(matrix)
-        // The angle counts anticlockwise, and is NaN if the matrix is not a rotation.
-        guard angle.isFinite else { return 0 }
-        return ((Int((-angle / 90).rounded()) % 4 + 4) % 4) * 90
+        return cav_display_matrix(track).map { Transform(matrix: $0) } ?? .identity
     }
 
     private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
 
-    /// Opens the decoder of the best video in `container`.
+    /// Opens the decoder of the largest video in `container` that is no cover picture.
     private static func openVideo(
         of container: UnsafeMutablePointer<AVFormatContext>,
         _ path: String
@@ -150,11 +158,27 @@ package final class MovieReader {
         track: UnsafeMutablePointer<AVStream>,
         stream: CInt
     ) {
-        var decoder: UnsafePointer<AVCodec>?
-        let stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
-        guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
-            throw .libav("av_find_best_stream", path, stream, .unsupported)
+        let tracks = (0..<Int(container.pointee.nb_streams)).compactMap {
+            container.pointee.streams[$0]
         }
+        let videos = tracks.filter {
+            $0.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+                && $0.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        }
+        let known = videos.filter {
+            avcodec_find_decoder($0.pointee.codecpar.pointee.codec_id) != nil
+        }
+        func rank(_ video: UnsafeMutablePointer<AVStream>) -> (Int, CInt) {
+            let facts = video.pointee.codecpar.pointee
+            let isDefault = video.pointee.disposition & AV_DISPOSITION_DEFAULT
+            return (Int(facts.width) * Int(facts.height), isDefault)
+        }
+        guard let track = known.max(by: { rank($0) < rank($1) }) else {
+            let words = "FFmpeg has no decoder for its video here"
+            let detail = videos.isEmpty ? "there is no picture in it" : words
+            throw MediaError(.unsupported, "read", path, detail: detail)
+        }
+        let decoder = avcodec_find_decoder(track.pointee.codecpar.pointee.codec_id)
         var codec = avcodec_alloc_context3(decoder)
         guard let made = codec else {
             throw .libav("avcodec_alloc_context3", path, -ENOMEM, .unreadable)
@@ -169,7 +193,7 @@ package final class MovieReader {
             avcodec_free_context(&codec)
             throw .libav("avcodec_open2", path, ready, .unreadable)
         }
-        return (made, track, stream)
+        return (made, track, track.pointee.index)
     }
 
     private static func opened(
@@ -183,16 +207,18 @@ package final class MovieReader {
         return container
     }
 
-    /// Returns `true` if stream `stream` of the file behind `descriptor` is a single picture.
+    /// Returns what makes the picture upright if stream `stream` of the file behind `descriptor` is
+    /// a single one, and why it cannot be shown if it is a JPEG; `nil` for a movie.
     ///
     /// libavformat cannot tell a picture from a bare sequence of them, and claims some rate for
-    /// both, so the frames are counted, up to two.
-    private static func isPicture(
+    /// both, so the frames are counted, up to two. A second one of another size belongs to the
+    /// first: telephones leave it there.
+    private static func picture(
         _ descriptor: CInt,
         _ path: String,
         _ formats: String?,
         _ stream: CInt
-    ) throws(MediaError) -> Bool {
+    ) throws(MediaError) -> (upright: Transform, fault: JPEGError?)? {
         let input = try InputFile(descriptor)
         var container: UnsafeMutablePointer<AVFormatContext>? = try opened(input, path, formats)
         var packet = av_packet_alloc()
@@ -202,13 +228,27 @@ package final class MovieReader {
             withExtendedLifetime(input) {}
         }
         let name = container?.pointee.iformat.pointee.name.map { String(cString: $0) } ?? ""
-        guard name == "image2" || name.hasSuffix("_pipe"), let packet else { return false }
-        var count = 0
-        while count < 2, av_read_frame(container, packet) == 0 {
-            if packet.pointee.stream_index == stream { count += 1 }
-            av_packet_unref(packet)
+        guard name == "image2" || name.hasSuffix("_pipe"), let packet else { return nil }
+        var first: (upright: Transform, size: Size?, fault: JPEGError?)?
+        while av_read_frame(container, packet) == 0 {
+            defer { av_packet_unref(packet) }
+            guard packet.pointee.stream_index == stream else { continue }
+            let (size, fault) = Self.size(ofJPEG: bytes(packet))
+            if let first {
+                guard let size, let other = first.size, size != other else { return nil }
+                break
+            }
+            first = (EXIFOrientation(jpeg: bytes(packet)).upright, size, fault)
         }
-        return count < 2
+        return (first?.upright ?? .identity, first?.fault)
+    }
+
+    private static func size(ofJPEG bytes: UnsafeRawBufferPointer) -> (Size?, JPEGError?) {
+        do throws(JPEGError) {
+            return (try JPEGDecoder().header(of: bytes).size, nil)
+        } catch {
+            return (nil, error)
+        }
     }
 
     /// Decodes the next frame, for `copy(into:_:)`. The first follows the last.
@@ -245,7 +285,7 @@ package final class MovieReader {
                 av_packet_unref(packet)
                 continue
             }
-            if readHeader() {
+            if try readHeader() {
                 hasFrames = true
                 return true
             }
@@ -256,22 +296,34 @@ package final class MovieReader {
     }
 
     /// Reads the packet's header. Returns `true` if it is a JPEG of the file's size, which `copy`
-    /// then decodes. libavcodec handles other content of such files (halves of interlaced pictures,
-    /// colours other than YUV).
-    private func readHeader() -> Bool {
-        guard let jpegDecoder, let packet,
-            let header = try? jpegDecoder.header(of: Self.bytes(packet)), header.size == size
-        else { return false }
-        self.header = header
-        return true
+    /// then decodes. libavcodec handles other content of such files (halves of interlaced
+    /// pictures).
+    private func readHeader() throws(MediaError) -> Bool {
+        guard let jpegDecoder, let packet else { return false }
+        do throws(JPEGError) {
+            let header = try jpegDecoder.header(of: Self.bytes(packet))
+            if header.size == codedSize { self.header = header }
+        } catch {
+            // A later one may be damaged.
+            if !hasFrames { try refuse(error) }
+        }
+        return header != nil
+    }
+
+    /// - Throws: `unsupported` if all JPEGs of the file have `fault`.
+    private func refuse(_ fault: JPEGError) throws(MediaError) {
+        guard let words = fault.lasting else { return }
+        throw MediaError(.unsupported, "read", path, detail: words)
     }
 
     private static func bytes(_ packet: UnsafeMutablePointer<AVPacket>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
     }
 
-    /// The current frame if it is a JPEG that `copy` would decode; valid until the next.
-    package var jpeg: UnsafeRawBufferPointer? { header == nil ? nil : packet.map(Self.bytes) }
+    /// The current frame if it is a JPEG that is shown as it is; valid until the next.
+    package var jpeg: UnsafeRawBufferPointer? {
+        header == nil || !presentation.keeps(codedSize) ? nil : packet.map(Self.bytes)
+    }
 
     private func rewind() throws(MediaError) {
         guard hasFrames else {
@@ -290,14 +342,17 @@ package final class MovieReader {
 
     /// The layout and colour space of the current frame.
     package var layout: (FrameLayout, ColorSpace) {
-        if let header { return (FrameLayout(size: header.size, format: header.format), .jpeg) }
+        let color: ColorSpace =
+            if header == nil, let frame = picture?.pointee {
+                self.color(of: frame, isHD: frame.height > 576)
+            } else { .jpeg }
+        return (presentation.layout(codedLayout), color)
+    }
+
+    private var codedLayout: FrameLayout {
+        if let header { return header.layout(at: .full) }
         guard let frame = picture?.pointee else { preconditionFailure("no frame") }
-        let size = Size(width: Int(frame.width), height: Int(frame.height))
-        let source = AVPixelFormat(frame.format)
-        return (
-            FrameLayout(size: size, format: planarFormat(source) ?? .i420),
-            color(of: frame, isHD: size.height > 576)
-        )
+        return Media.codedLayout(of: frame)
     }
 
     /// Returns the colour space of `frame` once it is planar; if it declares none, what players
@@ -314,23 +369,31 @@ package final class MovieReader {
         return ColorSpace(of: frame, isHD: isHD && isMovie)
     }
 
-    /// Copies the current frame into `buffer`, laid out as `layout`.
+    /// Copies the current frame into `buffer`, laid out as `layout` says.
     ///
     /// - Returns: `false` for a damaged frame.
-    /// - Throws: `unsupported` if libswscale cannot convert it to planar YUV.
-    package func copy(
+    /// - Throws: `unsupported` if it cannot be made planar YUV, or is a JPEG that cannot be shown.
+    package func copy(into buffer: FrameBuffer) throws(MediaError) -> Bool {
+        let coded = codedLayout
+        return try presentation.present(coded, into: buffer) { buffer throws(MediaError) in
+            try draw(into: buffer, coded)
+        }
+    }
+
+    private func draw(
         into buffer: FrameBuffer,
         _ layout: FrameLayout
     ) throws(MediaError) -> Bool {
         guard let picture, let packet else { return false }
         if let header, let jpegDecoder {
-            let isNoisy = try? jpegDecoder.decode(
-                Self.bytes(packet),
-                header: header,
-                into: buffer,
-                layout: layout
-            )
-            return isNoisy != nil
+            do throws(JPEGError) {
+                let bytes = Self.bytes(packet)
+                try jpegDecoder.decode(bytes, header: header, into: buffer, layout: layout)
+                return true
+            } catch {
+                try refuse(error)
+                return false
+            }
         }
         let source = AVPixelFormat(picture.pointee.format)
         guard planarFormat(source) == nil else {

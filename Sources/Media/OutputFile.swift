@@ -37,7 +37,7 @@ final class OutputFile {
     static func create(_ path: String, mode: UInt32) throws(MediaError) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let number = open(path, flags, mode)
-        guard number >= 0 else { throw .last("open", path) }
+        guard number >= 0 else { throw .last("create", path) }
         // Not every file system has modes.
         guard fchmod(number, mode) == 0 || errno == EPERM || errno == ENOTSUP || errno == ENOSYS
         else {
@@ -208,6 +208,39 @@ final class OutputFile {
 
     /// The room where the file is now; `nil` if the system call fails.
     var space: DiskSpace? { DiskSpace(of: file) }
+
+    /// The path at which the file is now; `nil` if it is at none, because it was removed.
+    var place: String? {
+        var own = stat()
+        guard fstat(file, &own) == 0 else { return path }
+        let link = linkTarget("/proc/self/fd/\(file)")
+        let found = [path, link].compactMap { $0 }.first { candidate in
+            var there = stat()
+            return stat(candidate, &there) == 0 && there.st_ino == own.st_ino
+                && there.st_dev == own.st_dev
+        }
+        // A disk may not answer, or somebody may rename the file between two calls.
+        let isRemoved = own.st_nlink == 0 || link?.hasSuffix(" (deleted)") ?? false
+        return found ?? (isRemoved ? nil : link ?? path)
+    }
+
+    /// The most bytes that the file may have, by the kind of its file system, such as 4 GiB on FAT,
+    /// and by the limit of this process.
+    var sizeLimit: Int64 {
+        let offset = lseek(file, 0, SEEK_CUR)
+        defer { lseek(file, offset, SEEK_SET) }
+        var (least, most) = (off_t(0), off_t.max)
+        while least < most {
+            let middle = most - (most - least) / 2
+            // No file system lets a file be read past where it may grow.
+            if lseek(file, middle, SEEK_SET) >= 0 { least = middle } else { most = middle - 1 }
+        }
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
+            return Int64(least)
+        }
+        return min(Int64(least), Int64(clamping: limit.rlim_cur))
+    }
 
     /// The length in bytes, or 0 if the system call fails.
     var byteCount: Int64 {

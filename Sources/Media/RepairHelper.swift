@@ -1,7 +1,6 @@
 import Frames
 import Glibc
 package import Platform
-import Synchronization
 
 /// Repairs recordings in a process of its own: a file that a crash or a stranger made may end or
 /// hang its reader.
@@ -9,7 +8,6 @@ package final class RepairHelper: Sendable {
     private let arguments: [String]
     /// The bell that `cancel()` rings; it keeps ringing.
     private let cancelled: Bell
-    private let isCancelled = Atomic(false)
 
     /// The time without progress after which the process is given up. A disk may take half a minute
     /// for one call.
@@ -28,10 +26,7 @@ package final class RepairHelper: Sendable {
 
     /// Kills the process at work, so that `copy` throws `busy`, now and from now on. From any
     /// thread.
-    package func cancel() {
-        isCancelled.store(true, ordering: .sequentiallyConsistent)
-        cancelled.ring()
-    }
+    package func cancel() { cancelled.ring() }
 
     /// Copies the Matroska file behind `source` to the empty file behind `target`, as
     /// `Remux.copy(_:to:as:)` does, in a process of its own.
@@ -39,24 +34,16 @@ package final class RepairHelper: Sendable {
     /// - Throws: As that; `harmful` if the file ends or hangs the process; `busy` after `cancel()`;
     ///   `system` when there is no process to be had.
     package func copy(_ source: CInt, to target: CInt) throws(MediaError) -> Double {
-        guard !isCancelled.load(ordering: .sequentiallyConsistent) else { throw Self.ending }
+        // Killed when it is released.
         let process: HelperProcess
         do throws(SystemError) {
             process = try HelperProcess(arguments)
-        } catch {
-            throw MediaError(error)
-        }
-        do throws(SystemError) {
             try process.send(Array("repair".utf8), [source, target])
         } catch {
-            Self.end(process)
             throw MediaError(error)
         }
-        try wait(for: process, target)
-        switch process.receive() {
-        case .answered(let answer):
-            Self.end(process)
-            return try Self.result(in: answer)
+        switch try news(of: process, target) {
+        case .answered(let answer): return try Self.result(in: answer)
         case .ended(let status):
             // A kill from elsewhere, as for lack of memory, says nothing of the file.
             let code: MediaError.Code = HelperProcess.hasCrashed(status) ? .harmful : .system
@@ -65,35 +52,29 @@ package final class RepairHelper: Sendable {
     }
 
     /// Waits for an answer as long as the copy grows.
-    private func wait(for process: HelperProcess, _ target: CInt) throws(MediaError) {
+    private func news(
+        of process: HelperProcess,
+        _ target: CInt
+    ) throws(MediaError) -> HelperProcess.News {
         var size: Int64 = -1
         var deadline = MonotonicClock.now + Self.timeout
-        while true {
+        while MonotonicClock.now < deadline {
             var entries = [process.descriptor, cancelled.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             _ = poll(&entries, nfds_t(entries.count), 1000)
-            if entries[1].revents != 0 {
-                Self.end(process)
-                throw Self.ending
-            }
-            if entries[0].revents != 0 { return }
+            if entries[1].revents != 0 { throw Self.ending }
+            if entries[0].revents != 0 { return process.receive() }
             var status = stat()
             if fstat(target, &status) == 0, Int64(status.st_size) != size {
                 size = Int64(status.st_size)
                 deadline = MonotonicClock.now + Self.timeout
             }
-            guard MonotonicClock.now < deadline else {
-                Self.end(process)
-                throw MediaError(.harmful, "repair", detail: "its reader hung")
-            }
         }
-    }
-
-    /// Kills the process and waits for its end.
-    private static func end(_ process: HelperProcess) {
+        // It holds the file's lock until it has ended.
         process.kill()
         while case .answered = process.receive() {}
+        throw MediaError(.harmful, "repair", detail: "its reader hung")
     }
 
     private static let ending = MediaError(.busy, "repair", detail: "the daemon is ending")

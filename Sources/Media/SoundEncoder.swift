@@ -1,5 +1,5 @@
 import CAV
-package import Frames
+import Frames
 import Glibc
 
 /// Encodes sound, and keeps it in step with the clock of the pictures.
@@ -9,11 +9,11 @@ import Glibc
 /// start, within a few milliseconds, and fills gaps with silence.
 ///
 /// - Context: One thread at a time.
-package final class SoundEncoder {
+final class SoundEncoder {
     /// The track that the packets belong to.
-    package let track: Track
+    let track: Track
     /// The moment of the first sample.
-    package let start: Timestamp
+    let start: Timestamp
 
     private let rate: Int
     private let channels: Int
@@ -31,7 +31,7 @@ package final class SoundEncoder {
     /// first of them taken at `start`. It is Opus if available, otherwise FLAC.
     ///
     /// - Throws: `unsupported` without either, `system` when out of memory.
-    package init(rate: Int, channels: Int, start: Timestamp) throws(MediaError) {
+    init(rate: Int, channels: Int, start: Timestamp) throws(MediaError) {
         try loadLibraries()
         self.rate = rate
         self.channels = channels
@@ -127,7 +127,7 @@ package final class SoundEncoder {
     /// returns the finished packets. What is missing before them becomes silence.
     ///
     /// - Throws: `system` when the encoder fails.
-    package func encode(
+    func encode(
         _ samples: UnsafeBufferPointer<Float>,
         at time: Timestamp
     ) throws(MediaError) -> [Packet] {
@@ -175,7 +175,7 @@ package final class SoundEncoder {
     /// Returns the remaining packets. The encoder takes no more samples.
     ///
     /// - Throws: As `encode`.
-    package func finish() throws(MediaError) -> [Packet] {
+    func finish() throws(MediaError) -> [Packet] {
         guard let codec, let frame, let resampler else { return [] }
         var packets = try fill { cav_resampler_convert(resampler, $0, $1, nil, 0) }
         if filled > 0 {

@@ -8,9 +8,7 @@ package struct Track: Hashable, Sendable {
         case mjpeg
         /// H.264, with the parameter sets in the track's header.
         case h264
-        /// Opus.
         case opus
-        /// FLAC.
         case flac
     }
 

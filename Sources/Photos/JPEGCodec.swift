@@ -1,23 +1,17 @@
 import CTurboJPEG
 package import Frames
 
-/// Turns, decodes and encodes JPEGs with libjpeg-turbo's TurboJPEG API.
-///
-/// - Context: Any thread. The calls share no state.
+/// Turns, decodes and encodes JPEGs with TurboJPEG. Any thread: the calls share no state.
 package enum JPEGCodec {
     /// The result of turning a picture.
     package enum Turned: Hashable, Sendable {
-        /// The new file.
         case done([UInt8])
-        /// The picture cannot be turned without loss, for a reason in words that follow a file name
-        /// and a colon.
+        /// It cannot be turned without loss, for a reason in words after a file name and a colon.
         case impossible(String)
     }
 
-    /// Turns `bytes` without decoding: moves the coefficients and loses none (tjTransform with
-    /// TJXOPT_PERFECT). Keeps all segments, but no data after the picture.
-    ///
-    /// - Throws: `damaged` for an incomplete picture, `noMemory`.
+    /// Turns `bytes` losslessly, in coefficients (tjTransform, TJXOPT_PERFECT). Keeps all segments,
+    /// but no data after the picture. Throws `damaged` for an incomplete picture, `noMemory`.
     package static func turn(
         _ bytes: [UInt8],
         by transform: Transform,
@@ -54,9 +48,8 @@ package enum JPEGCodec {
         return .done(Array(UnsafeBufferPointer(start: result, count: Int(count))))
     }
 
-    /// Decodes `bytes` to pixels and the chroma subsampling, a TJSAMP.
-    ///
-    /// - Throws: `damaged`, `unsupported`, `tooLarge` or `noMemory`.
+    /// Decodes `bytes` to pixels and the chroma subsampling, a TJSAMP. Throws `damaged`,
+    /// `unsupported`, `tooLarge` or `noMemory`.
     package static func decode(
         _ bytes: [UInt8]
     ) throws(PhotoError) -> (picture: Raster, sampling: Int32) {
@@ -99,9 +92,7 @@ package enum JPEGCodec {
     }
 
     /// Encodes `picture` as a JPEG of `quality`, 1 to 100, and `sampling`, a TJSAMP; by default
-    /// 4:2:0.
-    ///
-    /// - Throws: `noMemory`, or `damaged` when libjpeg-turbo fails.
+    /// 4:2:0. Throws `noMemory`, or `damaged` when libjpeg-turbo fails.
     package static func encode(
         _ picture: Raster,
         sampling: Int32 = 2,
@@ -132,9 +123,7 @@ package enum JPEGCodec {
     }
 
     /// Turns `bytes` by decoding and encoding it at `quality`, with its own subsampling. The result
-    /// is the bare picture, without the segments of the original.
-    ///
-    /// - Throws: As `decode`.
+    /// is the bare picture, without the segments of the original. Throws as `decode`.
     package static func recode(
         _ bytes: [UInt8],
         by transform: Transform,
@@ -149,9 +138,7 @@ package enum JPEGCodec {
     }
 
     /// Returns `bytes` with Huffman tables: if it has none, as in Motion JPEG, adds the typical
-    /// tables of T.81, which the library itself writes.
-    ///
-    /// - Throws: As `JPEGOutline` and `encode`.
+    /// tables of T.81, which the library itself writes. Throws as `JPEGOutline` and `encode`.
     package static func completed(_ bytes: [UInt8]) throws(PhotoError) -> [UInt8] {
         let outline = try JPEGOutline(of: bytes)
         guard !outline.hasTables else { return bytes }
@@ -167,10 +154,9 @@ package enum JPEGCodec {
         return bytes[..<outline.scan] + tables.flatMap { sample[$0.range] } + bytes[outline.scan...]
     }
 
-    /// Returns the last error of `handle`, or `nil` if the picture is whole in spite of it: some
-    /// cameras leave stray bytes before the end marker of every picture. The library keeps the
-    /// message of its first warning, so a message about the very end means that there was none
-    /// before.
+    /// Returns the last error of `handle`; `nil` if the picture is whole all the same: some cameras
+    /// leave stray bytes before each end marker. The library keeps the message of its first
+    /// warning, so a message about the very end means that there was none before.
     private static func failure(of handle: tjhandle) -> PhotoError? {
         let words = String(cString: tjGetErrorStr2(handle))
         let isWarning = tjGetErrorCode(handle) == CInt(TJERR_WARNING.rawValue)

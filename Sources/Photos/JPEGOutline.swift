@@ -1,8 +1,7 @@
 package import Frames
 
-/// The structure of a JPEG file, without its pixels, according to ITU-T T.81, annex B.
-///
-/// The file is untrusted: every length is checked against the bytes that exist.
+/// The structure of a JPEG file, without its pixels, according to ITU-T T.81, annex B. The file is
+/// untrusted: every length is checked against the bytes that exist.
 package struct JPEGOutline: Hashable, Sendable {
     /// A marker segment before the first scan.
     package struct Segment: Hashable, Sendable {
@@ -18,8 +17,7 @@ package struct JPEGOutline: Hashable, Sendable {
     package let size: Size
     /// `true` if the picture has several scans, the coarse one first.
     package let isProgressive: Bool
-    /// `true` if the file has all tables that it needs. Cameras omit the Huffman tables from Motion
-    /// JPEG.
+    /// `true` if the file has all its tables. Cameras omit the Huffman tables from Motion JPEG.
     package let hasTables: Bool
     /// The segments before the first scan, in order, without the start of the image.
     package let segments: [Segment]
@@ -33,9 +31,7 @@ package struct JPEGOutline: Hashable, Sendable {
     /// The most bytes of a file to accept.
     package static let maximumLength = 1 << 28
 
-    /// Reads the outline of `bytes`.
-    ///
-    /// - Throws: `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
+    /// Reads the outline of `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
     package init(of bytes: [UInt8]) throws(PhotoError) {
         guard bytes.count <= Self.maximumLength else {
             throw PhotoError(.tooLarge, "it has more than \(Self.maximumLength >> 20) MiB")
@@ -66,13 +62,11 @@ package struct JPEGOutline: Hashable, Sendable {
         guard let frame else { throw PhotoError(.damaged, "a scan comes before its frame") }
         self.segments = segments
         size = frame.size
-        // Baseline, extended and progressive with Huffman coding; arithmetic coding needs no
-        // tables.
+        // Baseline, extended, progressive, by Huffman; arithmetic coding needs no tables.
         isProgressive = frame.marker == 0xC2 || frame.marker == 0xCA
         self.hasTables = hasTables || frame.marker > 0xC8
         end = try Self.end(of: bytes, from: position)
-        // A block of 64 pixels takes at least a bit. A file that claims more is made to exhaust the
-        // memory.
+        // 64 pixels take at least a bit. A file that claims more is to exhaust the memory.
         guard size.area / 512 <= bytes.count else {
             throw PhotoError(.damaged, "it has too few bytes for \(size) pixels")
         }

@@ -3,17 +3,13 @@ package import Frames
 import Glibc
 
 /// The metadata of one JPEG, read and written with Exiv2 under its names for tags, such as
-/// "Exif.Photo.FNumber".
-///
-/// - Context: One thread at a time.
+/// "Exif.Photo.FNumber". One thread at a time.
 package final class Metadata {
     private let file: OpaquePointer
     /// A copy of the file, from which Exiv2 reads for its whole life.
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// Reads the metadata of `bytes`.
-    ///
-    /// - Throws: `damaged`.
+    /// Reads the metadata of `bytes`. Throws `damaged`.
     package init(of bytes: [UInt8]) throws(PhotoError) {
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = copy.initialize(from: bytes)
@@ -31,8 +27,7 @@ package final class Metadata {
         bytes.deallocate()
     }
 
-    /// The value of a tag as text, or `nil` without one. Setting `nil`, or a value that Exiv2
-    /// rejects, has no effect.
+    /// The value of a tag as text; `nil` without one. Setting `nil`, or a bad value, has no effect.
     package subscript(_ tag: String) -> String? {
         get {
             var value = [CChar](repeating: 0, count: 1024)
@@ -54,15 +49,13 @@ package final class Metadata {
         set { _ = exiv2_set_thumbnail(file, newValue ?? [], newValue?.count ?? 0) }
     }
 
-    /// The orientation of the pixels.
     package var orientation: EXIFOrientation {
         get { EXIFOrientation(tag: self["Exif.Image.Orientation"].flatMap { Int($0) } ?? 1) }
         set { self["Exif.Image.Orientation"] = "\(newValue.rawValue)" }
     }
 
-    /// Returns the whole file with the new metadata; all other bytes stay as they were.
-    ///
-    /// - Throws: `metadata` when the new metadata does not fit.
+    /// Returns the whole file with the new metadata; all other bytes stay as they were. Throws
+    /// `metadata` when the new metadata does not fit.
     package func written() throws(PhotoError) -> [UInt8] {
         var count = 0
         var reason = [CChar](repeating: 0, count: 256)
@@ -98,47 +91,4 @@ extension JPEGOutline.Segment {
 /// Returns the text before the terminating zero.
 private func text(_ characters: [CChar]) -> String {
     String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-}
-
-/// The orientation of a picture's pixels: EXIF tag 0x0112. The names say where the first row and
-/// column are.
-package enum EXIFOrientation: Int, CaseIterable, Sendable {
-    /// Upright.
-    case topLeft = 1
-    /// Mirrored left to right.
-    case topRight
-    /// Upside down.
-    case bottomRight
-    /// Mirrored top to bottom.
-    case bottomLeft
-    /// On its side and mirrored.
-    case leftTop
-    /// Upright after a quarter turn clockwise.
-    case rightTop
-    /// On its other side and mirrored.
-    case rightBottom
-    /// Upright after a quarter turn anticlockwise.
-    case leftBottom
-
-    /// The orientation for the value of the tag. Invalid values mean upright.
-    package init(tag: Int) { self = EXIFOrientation(rawValue: tag) ?? .topLeft }
-
-    /// The orientation of pixels that `transform` makes upright.
-    package init(upright transform: Transform) {
-        self = EXIFOrientation.allCases.first { $0.upright == transform } ?? .topLeft
-    }
-
-    /// The transform that makes the picture upright.
-    package var upright: Transform {
-        switch self {
-        case .topLeft: .identity
-        case .topRight: .mirror
-        case .bottomRight: .rotate180
-        case .bottomLeft: Transform(mirrored: true, quarterTurns: 2)
-        case .leftTop: Transform(mirrored: true, quarterTurns: 3)
-        case .rightTop: .clockwise90
-        case .rightBottom: Transform(mirrored: true, quarterTurns: 1)
-        case .leftBottom: .clockwise270
-        }
-    }
 }

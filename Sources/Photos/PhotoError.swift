@@ -2,7 +2,6 @@
 package struct PhotoError: Error, Hashable, CustomStringConvertible {
     /// The kind of failure.
     package enum Code: Hashable, Sendable {
-        /// The file is not a JPEG.
         case notJPEG
         /// The JPEG ends early or is damaged.
         case damaged
@@ -12,10 +11,8 @@ package struct PhotoError: Error, Hashable, CustomStringConvertible {
         case tooLarge
         /// The new metadata does not fit or is rejected.
         case metadata
-        /// There is not enough memory.
         case noMemory
     }
-    /// The kind of failure.
     package let code: Code
     /// The message, in words that follow a file name and a colon.
     package let description: String

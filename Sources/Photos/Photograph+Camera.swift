@@ -8,9 +8,8 @@ extension Photograph {
     /// Returns a photograph from a camera's own JPEG, which `transform` makes upright. It is turned
     /// without loss where possible, otherwise marked with the orientation tag. Missing Huffman
     /// tables are added. Of what the camera wrote, only the picture stays: see `JPEGMetadata`.
-    ///
-    /// - Throws: `notJPEG` or `damaged` for an incomplete frame, after which the next may succeed;
-    ///   `unsupported`, `tooLarge`, `metadata` or `noMemory`.
+    /// Throws `notJPEG` or `damaged` for an incomplete frame, after which the next may succeed;
+    /// `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package static func taken(
         jpeg: [UInt8],
         upright transform: Transform,
@@ -38,9 +37,8 @@ extension Photograph {
         }
     }
 
-    /// Returns a photograph of `picture`, which `transform` makes upright.
-    ///
-    /// - Throws: `damaged`, `metadata` or `noMemory`.
+    /// Returns a photograph of `picture`, which `transform` makes upright. Throws `damaged`,
+    /// `metadata` or `noMemory`.
     package static func taken(
         _ picture: Raster,
         upright transform: Transform,

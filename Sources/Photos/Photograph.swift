@@ -1,17 +1,13 @@
-import Frames
+package import Frames
 
 /// A photograph as stored in a file: a JPEG with its metadata.
 package struct Photograph: Sendable {
     /// The whole file.
     package let bytes: [UInt8]
-    /// The structure of the file.
     package let outline: JPEGOutline
-    /// The orientation of the pixels.
     package let orientation: EXIFOrientation
 
-    /// Reads `bytes`.
-    ///
-    /// - Throws: `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
+    /// Reads `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
     package init(_ bytes: [UInt8]) throws(PhotoError) {
         self.bytes = bytes
         outline = try JPEGOutline(of: bytes)
@@ -34,11 +30,9 @@ package struct Photograph: Sendable {
     package static let quality = 92
 
     /// Turns the pixels upright and corrects the metadata that depend on it. All other metadata,
-    /// the colour profile and the data after the picture stay; the thumbnail is turned too.
-    ///
-    /// With `lossy`, a picture whose coefficients cannot be turned is encoded again.
-    ///
-    /// - Throws: `damaged`, `unsupported`, `tooLarge`, `metadata` or `noMemory`.
+    /// the colour profile and the data after the picture stay; the thumbnail is turned too. With
+    /// `lossy`, a picture whose coefficients cannot be turned is encoded again. Throws `damaged`,
+    /// `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package func upright(lossy: Bool) throws(PhotoError) -> Outcome {
         let transform = orientation.upright
         guard transform != .identity else { return .upright }
@@ -62,8 +56,7 @@ package struct Photograph: Sendable {
         }
     }
 
-    /// Adds the segments of this photograph to the bare `picture`, except for those that describe
-    /// the old encoding.
+    /// Adds this photograph's segments to the bare `picture`, but for those of the old encoding.
     private func dressed(_ picture: [UInt8]) throws(PhotoError) -> [UInt8] {
         let own = outline.segments.filter {
             ($0.marker >= 0xE0 && $0.marker <= 0xEF && $0.marker != 0xEE) || $0.marker == 0xFE
@@ -80,8 +73,7 @@ package struct Photograph: Sendable {
         return [0xFF, 0xD8] + header + own.flatMap { bytes[$0.range] } + picture[rest...]
     }
 
-    /// Returns the turned `picture` with corrected metadata, and with the data that followed the
-    /// original.
+    /// Returns the turned `picture` with corrected metadata, and the data after the original.
     private func finished(
         _ picture: [UInt8],
         _ transform: Transform
@@ -99,8 +91,7 @@ package struct Photograph: Sendable {
 }
 
 extension Metadata {
-    /// Corrects the metadata of a picture of `size` whose pixels were turned upright by
-    /// `transform`.
+    /// Corrects the metadata of a picture of `size` that `transform` turned upright.
     fileprivate func turn(by transform: Transform, from size: Size) {
         for tag in ["Exif.Image.Orientation", "Exif.Thumbnail.Orientation", "Xmp.tiff.Orientation"]
         where self[tag] != nil { self[tag] = "1" }
@@ -139,9 +130,7 @@ extension Metadata {
     /// More pixels than a thumbnail of 64 KiB needs.
     private static let largestThumbnail = 1 << 20
 
-    /// Returns the thumbnail turned by `transform`.
-    ///
-    /// - Throws: As `JPEGCodec` for an invalid thumbnail.
+    /// Returns the thumbnail turned by `transform`. Throws as `JPEGCodec` for an invalid thumbnail.
     private func turned(
         thumbnail: [UInt8],
         by transform: Transform

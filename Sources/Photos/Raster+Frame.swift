@@ -74,8 +74,7 @@ extension Raster {
         }
     }
 
-    /// Returns the picture scaled down to fit `bounds`, each pixel the mean of those that it
-    /// replaces.
+    /// Returns the picture scaled down to fit `bounds`; a pixel is the mean of those it replaces.
     package func reduced(into bounds: Size) -> Raster {
         let factor = max(
             1,

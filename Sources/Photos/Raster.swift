@@ -4,8 +4,7 @@ package import Frames
 package struct Raster: Hashable, Sendable {
     /// The size in pixels.
     package let size: Size
-    /// The pixels in rows from the top, without padding: red in the lowest byte, then green, blue
-    /// and an unused byte.
+    /// The pixels in rows from the top: red in the lowest byte, green, blue and an unused byte.
     package let pixels: [UInt32]
 
     /// Creates a picture from `size.area` pixels.

@@ -1,5 +1,4 @@
-import Glibc
-package import Platform
+import Platform
 
 /// A program that is linked to a node.
 package struct Consumer: Hashable, Sendable {
@@ -16,10 +15,7 @@ package struct Consumer: Hashable, Sendable {
     package let node: UInt32
 }
 
-/// Watches which programs are linked to nodes, through a connection to PipeWire of its own: the
-/// composite thread must not collect names.
-///
-/// - Context: bound to the thread of its event loop.
+/// The programs that are linked to nodes, as PipeWire's objects tell. Bound to one thread.
 package final class ConsumerWatch: PipeWireObserver {
     private struct Link {
         let source: UInt32
@@ -33,48 +29,36 @@ package final class ConsumerWatch: PipeWireObserver {
         let process: UInt32
     }
 
-    private let report: @Sendable ([Consumer]) -> Void
-    private var registry: RegistryWatch?
+    private let onChange: @Sendable ([Consumer]) -> Void
+    private let refused: @Sendable (String) -> Void
     private var nodes: [UInt32] = []
     private var links: [UInt32: Link] = [:]
     private var owners: [UInt32: String] = [:]
     private var programs: [String: Program] = [:]
     private var reported: [Consumer] = []
 
-    /// The seconds after which a PipeWire that is not there is looked for again: one that has just
-    /// started may have our node before it takes another connection.
-    private static let pause = 1.0
-
-    /// Creates a watch that watches nothing yet. `report` is called with the programs after each
-    /// change, in a stable order.
-    ///
-    /// - Throws: `SystemError` if the process is out of descriptors.
+    /// Creates a watch that watches nothing yet. `onChange` is called with the programs after each
+    /// change, in a stable order; `refused` with the name of a program that cannot be linked, since
+    /// it takes no format of the node's.
     package init(
-        loop: EventLoop,
-        report: @escaping @Sendable ([Consumer]) -> Void
-    ) throws(SystemError) {
-        self.report = report
-        registry = try RegistryWatch(
-            loop: loop,
-            [.link, .client, .node],
-            retryingAfter: Self.pause,
-            by: self
-        ) { [unowned self] change in
-            if change == .lost { (links, owners, programs) = ([:], [:], [:]) }
-            reportConsumers()
-        }
+        onChange: @escaping @Sendable ([Consumer]) -> Void,
+        refused: @escaping @Sendable (String) -> Void
+    ) {
+        self.onChange = onChange
+        self.refused = refused
     }
 
-    /// Watches the nodes with these ids from now on. Without PipeWire there are no programs to
-    /// report.
+    /// Watches the nodes with these ids from now on.
     package func watch(_ nodes: [UInt32]) {
-        let hadNone = self.nodes.isEmpty
         self.nodes = nodes
-        if nodes.isEmpty { registry?.end() } else if hadNone { registry?.begin() }
-        reportConsumers()
+        report()
     }
 
-    private func reportConsumers() {
+    /// Forgets all objects, which went with PipeWire.
+    package func forget() { (links, owners, programs) = ([:], [:], [:]) }
+
+    /// Reports the programs if they have changed.
+    package func report() {
         let ours = links.values.filter { nodes.contains($0.source) }
             .sorted { ($0.since, $0.target) < ($1.since, $1.target) }
         let consumers = ours.map { link in
@@ -89,7 +73,7 @@ package final class ConsumerWatch: PipeWireObserver {
         }
         guard consumers != reported else { return }
         reported = consumers
-        report(consumers)
+        onChange(consumers)
     }
 
     /// Takes an object over.
@@ -105,7 +89,10 @@ package final class ConsumerWatch: PipeWireObserver {
                 process: UInt32(process) ?? 0
             )
         case .node(let client): owners[id] = client
-        case .camera: break
+        case .failure:
+            guard let link = links[id], nodes.contains(link.source) else { return }
+            refused(owners[link.target].flatMap { programs[$0]?.name } ?? "")
+        case .camera(let camera): owners[id] = camera.client
         }
     }
 

@@ -83,9 +83,8 @@ private func whole(_ value: Double) -> CInt {
     return CInt(max(Double(CInt.min), min(value, Double(CInt.max))))
 }
 
-/// Returns the values that an application has set in `props`, of those `shown` and no others.
-///
-/// Any client that may see the node may write anything: what is no number is left out, and what is
+/// Returns the values that an application has set in `props`, of those `shown` and no others. Any
+/// client that may see the node may write anything: what is no number is left out, and what is
 /// beyond a property's range becomes the end of it.
 func readProperties(
     _ props: Pod?,

@@ -3,13 +3,10 @@ import Frames
 import Glibc
 import Platform
 
-/// One connection of a node to PipeWire, and its stream; replaced after each loss.
-///
-/// PipeWire's callbacks only store what they report, and `PipeWireNode` reads it after they return:
-/// no callback calls other code, and none destroys its caller.
-///
-/// - Context: bound to the thread of the event loop. PipeWire's own thread, which wakes the
-///   consumers, never calls in here.
+/// One connection of a node to PipeWire, and its stream; replaced after each loss. PipeWire's
+/// callbacks only store what they report, and `PipeWireNode` reads it after they return: no
+/// callback calls other code, and none destroys its caller. Bound to the thread of the event loop.
+/// PipeWire's own thread, which wakes the consumers, never calls in here.
 final class NodeStream: PipeWireObserver {
     /// The reason why the stream is unusable, or `nil` while it works.
     private(set) var failure: String?
@@ -19,13 +16,11 @@ final class NodeStream: PipeWireObserver {
     private var links: [UInt32: UInt32] = [:]
     /// The stream's buffers, each with the count of its readers.
     private var buffers: [Buffer] = []
-    /// `true` if a consumer has come or gone since the buffers were made for the first one. A
-    /// consumer that leaves, for example by crashing, leaves the buffers it was reading marked as
-    /// in use for ever.
+    /// `true` if a consumer came or went since the buffers were made for the first one. One that
+    /// leaves, perhaps by crashing, leaves the buffers it was reading marked as in use for ever.
     private var areShared = false
     /// The index in `buffers` of the newest frame. We count as one of its readers, so that it is
-    /// not reused yet: a consumer that has already returned it would miss another frame in the same
-    /// buffer.
+    /// not reused yet: a consumer that has returned it would miss another frame in the same buffer.
     private var newest: Int?
     /// The clock of the graph that we drive, in memory shared with PipeWire.
     private var clock: UnsafeMutablePointer<spa_io_clock>?
@@ -48,8 +43,7 @@ final class NodeStream: PipeWireObserver {
     private let stream: Stream
 
     /// Connects and requests the node, which is published once `nodeID` is known. Does not block.
-    ///
-    /// - Throws: see `PipeWireConnection.init`.
+    /// Throws as `PipeWireConnection.init`.
     init(_ settings: PipeWireNode.Settings) throws(SystemError) {
         size = settings.size
         rate = settings.rate
@@ -130,8 +124,7 @@ final class NodeStream: PipeWireObserver {
         stream.update(propertyParameters(properties))
     }
 
-    /// Returns the values that applications have set since the last call: of each property the
-    /// last.
+    /// Returns what applications have set since the last call: of each property the last.
     func takeWritten() -> [(name: NodeProperty.Name, value: Double)] {
         defer { written = [] }
         return written
@@ -207,7 +200,12 @@ extension NodeStream {
         discontinuity: Bool,
         draw: (UnsafeMutablePointer<UInt8>, Int) -> Void
     ) -> Bool {
-        guard isStreaming, let buffer = dequeue(), let content = buffer.pointee.buffer else {
+        guard isStreaming else { return false }
+        guard let buffer = dequeue(), let content = buffer.pointee.buffer else {
+            // PipeWire gives the only buffer back in a cycle without a frame.
+            if buffers.count == 1, pw_stream_is_driving(stream.handle) {
+                pw_stream_trigger_process(stream.handle)
+            }
             return false
         }
         let stride = size.width * 2
@@ -239,8 +237,7 @@ extension NodeStream {
         // takes the frame in its own time. Calling this before the stream runs crashes PipeWire
         // 1.4, hence the check of `isStreaming`.
         let drives = pw_stream_is_driving(stream.handle)
-        // Before the frame is queued: until the first trigger of a connection, queueing itself
-        // starts a cycle.
+        // Before the frame is queued: until a connection's first trigger, that starts a cycle.
         if drives { setClock(to: pts) }
         guard pw_stream_queue_buffer(stream.handle, buffer) >= 0 else { return false }
         hold(buffer)
@@ -248,10 +245,15 @@ extension NodeStream {
         return true
     }
 
+    /// The fewest buffers of which a consumer that keeps some leaves one, as GStreamer does. Others
+    /// may ask for fewer than the node does, and get them.
+    private static let enoughBuffers = 4
+
     /// Returns a free buffer, or `nil` if there is none. A single consumer that has had the buffers
-    /// to itself may hold them all; otherwise one is taken back.
+    /// to itself, and enough of them, may hold them all; otherwise one is taken back.
     private func dequeue() -> UnsafeMutablePointer<pw_buffer>? {
-        dequeueAny() ?? (areShared || consumers > 1 ? takeBack() : nil)
+        let isOfOne = !areShared && consumers <= 1 && buffers.count >= Self.enoughBuffers
+        return dequeueAny() ?? (isOfOne ? nil : takeBack())
     }
 
     private func dequeueAny() -> UnsafeMutablePointer<pw_buffer>? {
@@ -282,18 +284,18 @@ extension NodeStream {
         return dequeueAny()
     }
 
-    /// Makes `buffer` the newest frame, and counts us as one of its readers.
+    /// Makes `buffer` the newest frame, and us one of its readers, unless it is the only one.
     private func hold(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        guard buffers.count > 1 else { return }
         if let newest { buffers[newest].busy.map { cpw_busy_add($0, -1) } }
         newest = buffers.firstIndex { $0.id == buffer }
         if let newest { buffers[newest].busy.map { cpw_busy_add($0, 1) } }
     }
 
     /// Sets the graph's clock to `time`, on CLOCK_MONOTONIC. The driving stream has to do this
-    /// itself; otherwise the clock shows an audio period and stands still.
-    ///
-    /// Since PipeWire 1.4, GStreamer's pipelines take their time from it: `position` must advance
-    /// even without viewers, and agree with `nsec`. See docs/pipewire.md.
+    /// itself; otherwise the clock shows an audio period and stands still. Since PipeWire 1.4,
+    /// GStreamer's pipelines take their time from it: `position` must advance even without viewers,
+    /// and agree with `nsec`. See docs/pipewire.md.
     private func setClock(to time: Timestamp) {
         guard let clock else { return }
         let now = UInt64(max(0, time.nanoseconds))

@@ -2,13 +2,10 @@ import CPipeWire
 import Glibc
 package import Platform
 
-/// A connection to PipeWire: the library's loop, context, core and registry.
-///
-/// It owns these C objects, so that nothing remains of a lost connection. PipeWire's callbacks only
-/// store what they report or pass it to the observer, which does no more: none calls other code,
-/// and none destroys its caller.
-///
-/// - Context: bound to the thread that creates it.
+/// A connection to PipeWire: the library's loop, context, core and registry. It owns these C
+/// objects, so that nothing remains of a lost connection. PipeWire's callbacks only store what they
+/// report or pass it to the observer, which does no more: none calls other code, and none destroys
+/// its caller. Bound to the thread that creates it.
 package final class PipeWireConnection {
     /// The loop's descriptor; readable when `iterate()` has work.
     package let descriptor: CInt
@@ -29,6 +26,8 @@ package final class PipeWireConnection {
     private var kinds: Set<PipeWireObject.Kind> = []
     /// The cameras that are asked for their location, by their id.
     private var asked: [UInt32: AskedCamera] = [:]
+    /// The links whose failure is to be told, by their id.
+    private var links: [UInt32: BoundObject] = [:]
     /// `true` if a camera was asked since PipeWire was last asked to answer.
     private var hasAsked = false
 
@@ -36,11 +35,15 @@ package final class PipeWireConnection {
     private static let library: Void = pw_init(nil, nil)
 
     /// Connects to the PipeWire instance `remote`, a name or a path, or to the user's own if it is
-    /// `nil`. `client` are the properties that others see of us. Does not block.
-    ///
-    /// - Throws: ENOENT, ECONNREFUSED or EHOSTDOWN if PipeWire does not run; otherwise the errno of
-    ///   the call that failed.
-    package init(remote: String?, client: [String: String] = [:]) throws(SystemError) {
+    /// `nil`. `client` are the properties that others see of us. One that lists objects alone need
+    /// not have the library's thread that `carriesData` of streams. Does not block. Throws ENOENT,
+    /// ECONNREFUSED or EHOSTDOWN if PipeWire does not run; otherwise the errno of the call that
+    /// failed.
+    package init(
+        remote: String?,
+        client: [String: String] = [:],
+        carriesData: Bool = true
+    ) throws(SystemError) {
         _ = Self.library
         var undo: [() -> Void] = []
         defer { for step in undo.reversed() { step() } }
@@ -57,6 +60,7 @@ package final class PipeWireConnection {
             throw .last("pw_context_new")
         }
         undo.append { pw_context_destroy(context) }
+        if !carriesData { pw_context_get_data_loop(context).map { _ = pw_data_loop_stop($0) } }
 
         var client = client
         client[PW_KEY_REMOTE_NAME] = remote
@@ -80,6 +84,7 @@ package final class PipeWireConnection {
     deinit {
         listeners.remove()
         asked = [:]
+        links = [:]
         pw_proxy_destroy(registry)
         pw_core_disconnect(core)
         pw_context_destroy(context)
@@ -120,11 +125,20 @@ package final class PipeWireConnection {
                 let object = PipeWireObject(type, id, properties, kinds: connection.kinds)
             else { return }
             if case .camera(let camera) = object, connection.asks(camera, id) { return }
+            if case .link = object, connection.kinds.contains(.failure) {
+                connection.links[id] = BoundObject(
+                    connection.registry,
+                    id,
+                    isLink: true,
+                    connection
+                )
+            }
             observer.objectCame(id, object)
         }
         listeners.memory.pointee.registry.global_remove = { context, id in
             let connection: PipeWireConnection? = listener(context)
             connection?.asked[id] = nil
+            connection?.links[id] = nil
             connection?.observer?.objectWent(id)
         }
         listeners.listen(core: core, registry: registry, self)
@@ -144,7 +158,7 @@ package final class PipeWireConnection {
     /// once it has answered. Returns `false` if there is nothing to ask.
     private func asks(_ camera: PipeWireObject.Camera, _ id: UInt32) -> Bool {
         guard kinds.contains(.location), camera.device.isEmpty,
-            let node = BoundNode(registry, id, self)
+            let node = BoundObject(registry, id, isLink: false, self)
         else { return false }
         asked[id] = AskedCamera(camera: camera, node: node)
         hasAsked = true
@@ -161,45 +175,50 @@ package final class PipeWireConnection {
         self.asked[id] = asked
         observer?.objectCame(id, .camera(asked.camera))
     }
+
+    /// Passes on that the link which is the object `id` cannot be made.
+    fileprivate func failed(_ id: UInt32) { observer?.objectCame(id, .failure) }
 }
 
 /// A camera that is asked for its location.
 private struct AskedCamera {
     var camera: PipeWireObject.Camera
-    let node: BoundNode
+    let node: BoundObject
     var hasAnswered = false
 }
 
-/// A node whose properties a connection reads.
-private final class BoundNode {
-    private let node = UnsafeMutablePointer<cpw_node>.allocate(capacity: 1)
+/// An object that a connection reads: a node's properties, or a link's state.
+private final class BoundObject {
+    private let bound = UnsafeMutablePointer<cpw_bound>.allocate(capacity: 1)
 
     /// Binds the object `id` of `registry` for `connection`, which is not retained and outlives
     /// this; `nil` if that is impossible.
-    init?(_ registry: OpaquePointer, _ id: UInt32, _ connection: PipeWireConnection) {
-        node.initialize(to: cpw_node())
-        node.pointee.events.info = { context, info in
+    init?(_ registry: OpaquePointer, _ id: UInt32, isLink: Bool, _ connection: PipeWireConnection) {
+        bound.initialize(to: cpw_bound())
+        bound.pointee.node.info = { context, info in
             let connection: PipeWireConnection? = listener(context)
             guard let connection, let info = info?.pointee else { return }
             let location = info.props.flatMap { spa_dict_lookup($0, "api.libcamera.location") }
             connection.located(info.id, location.map { String(cString: $0) } ?? "")
         }
-        let context = Unmanaged.passUnretained(connection).toOpaque()
-        guard cpw_bind_node(node, registry, id, context) else {
-            node.deallocate()
-            return nil
+        bound.pointee.link.info = { context, info in
+            let connection: PipeWireConnection? = listener(context)
+            guard let info = info?.pointee, info.state == PW_LINK_STATE_ERROR else { return }
+            connection?.failed(info.id)
         }
+        let context = Unmanaged.passUnretained(connection).toOpaque()
+        // `deinit` follows in either case.
+        guard cpw_bind(bound, registry, id, isLink, context) else { return nil }
     }
 
     deinit {
-        cpw_unbind_node(node)
-        node.deallocate()
+        cpw_unbind(bound)
+        bound.deallocate()
     }
 }
 
-/// An object that follows PipeWire's registry.
-///
-/// - Context: called from within `iterate()`; must not release the connection.
+/// An object that follows PipeWire's registry. Called from within `iterate()`; must not release the
+/// connection.
 package protocol PipeWireObserver: AnyObject {
     /// Called for each object of the observed kinds, by its id.
     func objectCame(_ id: UInt32, _ object: PipeWireObject)
@@ -211,15 +230,13 @@ package protocol PipeWireObserver: AnyObject {
 package enum PipeWireObject: Hashable, Sendable {
     /// A kind of object.
     package enum Kind: Hashable, Sendable {
-        /// A `link`.
         case link
-        /// A `client`.
+        case failure
         case client
-        /// A `camera`.
         case camera
         /// A `camera`'s `location`, which takes asking the camera.
         case location
-        /// A `node`.
+        /// A `node`; a camera is one only where cameras are not wanted.
         case node
     }
 
@@ -232,7 +249,7 @@ package enum PipeWireObject: Hashable, Sendable {
         /// The id of its client, as text.
         package var client: String
         /// The path of its V4L2 device file; empty if there is none.
-        package var device: String
+        package var device = ""
         /// The `node.description`, for people; empty if it has none.
         package var title = ""
         /// The `media.role`: "Camera" for a camera; empty if it has none.
@@ -242,37 +259,16 @@ package enum PipeWireObject: Hashable, Sendable {
         /// The direction that libcamera says it faces, "front", "back" or "external"; empty if it
         /// is unknown or was not asked for.
         package var location = ""
-
-        /// A camera called `name` of the client `client`.
-        package init(
-            name: String,
-            serial: String,
-            client: String,
-            device: String = "",
-            title: String = "",
-            role: String = "",
-            path: String = "",
-            location: String = ""
-        ) {
-            self.name = name
-            self.serial = serial
-            self.client = client
-            self.device = device
-            self.title = title
-            self.role = role
-            self.path = path
-            self.location = location
-        }
     }
 
-    /// A link from the node with the id `source` to that with the id `target`.
     case link(source: UInt32, target: UInt32)
+    /// A link that was reported before, and whose ends have no format in common.
+    case failure
     /// A client of the process with this id, as text, with the name that it gives itself and the
     /// one that its sandbox has; each is empty if it is unknown.
     case client(process: String, name: String, application: String)
     /// A node of the client with this id, as text.
     case node(client: String)
-    /// A camera.
     case camera(Camera)
 
     /// Creates the object that the registry reports, or `nil` if it is of none of `kinds`.
@@ -298,12 +294,9 @@ package enum PipeWireObject: Hashable, Sendable {
                 name: value(PW_KEY_APP_NAME) ?? "",
                 application: value("pipewire.access.portal.app_id") ?? value(PW_KEY_APP_ID) ?? ""
             )
-        } else if cpw_is_node(type), kinds.contains(.node) {
-            self = .node(client: value(PW_KEY_CLIENT_ID) ?? "")
-        } else if cpw_is_node(type) {
-            guard kinds.contains(.camera),
-                value(PW_KEY_MEDIA_CLASS)?.hasPrefix("Video/Source") == true
-            else { return nil }
+        } else if cpw_is_node(type), kinds.contains(.camera),
+            value(PW_KEY_MEDIA_CLASS)?.hasPrefix("Video/Source") == true
+        {
             let path = value(PW_KEY_OBJECT_PATH) ?? ""
             self = .camera(
                 Camera(
@@ -316,6 +309,8 @@ package enum PipeWireObject: Hashable, Sendable {
                     path: path
                 )
             )
+        } else if cpw_is_node(type), kinds.contains(.node) {
+            self = .node(client: value(PW_KEY_CLIENT_ID) ?? "")
         } else {
             return nil
         }

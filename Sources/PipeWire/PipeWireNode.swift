@@ -5,11 +5,9 @@ package import Platform
 ///
 /// The node exists whenever PipeWire runs. When PipeWire stops or was never there, the node
 /// reconnects: after 0.1 s at first, up to every two seconds later, and at once when PipeWire's
-/// socket appears.
-///
-/// - Context: bound to the thread of its event loop, including `init` and release. Events come from
-///   the loop, never from within a call on the node, so any of them may be answered with any call,
-///   even `close()`.
+/// socket appears. Bound to the thread of its event loop, including `init` and release. Events come
+/// from the loop, never from within a call on the node, so any of them may be answered with any
+/// call, even `close()`.
 package final class PipeWireNode {
     /// The settings of a node.
     package struct Settings: Hashable, Sendable {
@@ -27,7 +25,6 @@ package final class PipeWireNode {
         /// The name or path of the PipeWire socket to connect to, or `nil` for the user's.
         package var remote: String?
 
-        /// Creates the settings of a node called `name`, which people see as `description`.
         package init(
             name: String,
             description: String,
@@ -53,7 +50,6 @@ package final class PipeWireNode {
         case lost(reason: String)
         /// The first consumer starts taking frames (`true`), or the last one stopped.
         case streaming(Bool)
-        /// The number of linked consumers has changed.
         case consumers(Int)
         /// An application has set a property. Either apply the value, or show the real one again.
         case written(NodeProperty.Name, Double)
@@ -85,10 +81,8 @@ package final class PipeWireNode {
     /// second, and each that is reported costs a command to the camera.
     private static let gatheringTime = 0.05
 
-    /// Creates a node that connects as soon as the loop runs, and reconnects until `close()`.
-    ///
-    /// - Throws: `SystemError` if the process is out of descriptors. A missing PipeWire is an
-    ///   event, not an error.
+    /// Creates a node that connects as soon as the loop runs, and again until `close()`. Throws
+    /// `SystemError` without descriptors left. A missing PipeWire is an event, no error.
     package init(
         loop: EventLoop,
         settings: Settings,
@@ -198,8 +192,7 @@ package final class PipeWireNode {
         }
     }
 
-    /// Reports the values that applications have set, some time after the last report at the
-    /// earliest.
+    /// Reports the values that applications have set, but not too soon after the last report.
     private func reportWritten() {
         guard !isGathering, let written = connection?.takeWritten(), !written.isEmpty else {
             return

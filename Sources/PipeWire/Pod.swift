@@ -8,8 +8,7 @@ struct Pod {
     /// Creates a pod that PipeWire gives us: it has checked that the message holds all of it.
     init(_ pointer: UnsafePointer<spa_pod>) { self.pointer = pointer }
 
-    /// Creates the pod at the beginning of `bytes`, or returns `nil` if they do not hold all of it
-    /// or are not aligned to 8 bytes.
+    /// Creates the pod at the start of `bytes`; `nil` if it is not whole or not aligned to 8 bytes.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, bytes.count >= MemoryLayout<spa_pod>.size,
             Int(bitPattern: start) % 8 == 0
@@ -20,13 +19,11 @@ struct Pod {
         }
     }
 
-    /// Returns `true` for an object of `type`.
     func isObject(_ type: some BinaryInteger) -> Bool {
         spa_pod_is_object_type(pointer, UInt32(type))
     }
 
-    /// Returns the number in the object's property `key`: an Int, or a Float or Double that is
-    /// finite; `nil` if there is none.
+    /// Returns the number in the property `key`, an Int or a finite Float or Double; `nil` if none.
     func number(_ key: UInt32) -> Double? {
         guard let found = spa_pod_find_prop(pointer, nil, key),
             let offset = MemoryLayout<spa_pod_prop>.offset(of: \.value)

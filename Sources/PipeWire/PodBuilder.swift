@@ -19,7 +19,6 @@ final class Pods {
 
 /// Writes objects one after another into memory that does not move.
 struct PodBuilder {
-    /// The objects so far.
     private(set) var objects: [UnsafePointer<spa_pod>?] = []
     private var builder = spa_pod_builder()
     private let bytes: UnsafeMutableRawBufferPointer
@@ -102,52 +101,37 @@ struct PodBuilder {
         _ value: CInt,
         within limits: ClosedRange<CInt>
     ) {
-        choice(key, SPA_CHOICE_Range, [value, limits.lowerBound, limits.upperBound])
+        choice(key, SPA_CHOICE_Range) {
+            for number in [value, limits.lowerBound, limits.upperBound] {
+                spa_pod_builder_int(&$0, number)
+            }
+        }
     }
 
-    /// Writes a size: `wanted` if the other end has it, else any between `least` and `most` in each
-    /// direction.
+    /// Writes a size: `wanted` if the other end has it, else any between `least` and `most`.
     mutating func rectangleRange(
         _ key: some RawRepresentable<UInt32>,
         _ wanted: (UInt32, UInt32),
         from least: (UInt32, UInt32),
         upTo most: (UInt32, UInt32)
     ) {
-        range(key) {
+        choice(key, SPA_CHOICE_Range) {
             for (width, height) in [wanted, least, most] {
                 spa_pod_builder_rectangle(&$0, width, height)
             }
         }
     }
 
-    /// Writes a rate: `wanted` a second if the other end has it, else any up to `most`, or one that
-    /// varies.
+    /// Writes a rate: `wanted` a second if the other end has it, else any up to `most`, or varying.
     mutating func fractionRange(
         _ key: some RawRepresentable<UInt32>,
         _ wanted: UInt32,
         upTo most: UInt32
     ) {
-        range(key) {
+        choice(key, SPA_CHOICE_Range) {
             spa_pod_builder_fraction(&$0, wanted, 1)
             spa_pod_builder_fraction(&$0, 0, 1)
             spa_pod_builder_fraction(&$0, most, 1)
-        }
-    }
-
-    private mutating func range(
-        _ key: some RawRepresentable<UInt32>,
-        _ values: (inout spa_pod_builder) -> Void
-    ) {
-        spa_pod_builder_prop(&builder, key.rawValue, 0)
-        withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
-            spa_pod_builder_push_choice(
-                &builder,
-                frame.baseAddress,
-                SPA_CHOICE_Range.rawValue,
-                0
-            )
-            values(&builder)
-            spa_pod_builder_pop(&builder, frame.baseAddress)
         }
     }
 
@@ -156,7 +140,7 @@ struct PodBuilder {
         _ value: Float,
         within limits: ClosedRange<Float>
     ) {
-        range(key) {
+        choice(key, SPA_CHOICE_Range) {
             spa_pod_builder_float(&$0, value)
             spa_pod_builder_float(&$0, limits.lowerBound)
             spa_pod_builder_float(&$0, limits.upperBound)
@@ -164,18 +148,18 @@ struct PodBuilder {
     }
 
     mutating func flags(_ key: some RawRepresentable<UInt32>, _ value: CInt) {
-        choice(key, SPA_CHOICE_Flags, [value])
+        choice(key, SPA_CHOICE_Flags) { spa_pod_builder_int(&$0, value) }
     }
 
     private mutating func choice(
         _ key: some RawRepresentable<UInt32>,
         _ type: spa_choice_type,
-        _ values: [CInt]
+        _ values: (inout spa_pod_builder) -> Void
     ) {
         spa_pod_builder_prop(&builder, key.rawValue, 0)
         withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
             spa_pod_builder_push_choice(&builder, frame.baseAddress, type.rawValue, 0)
-            for value in values { spa_pod_builder_int(&builder, value) }
+            values(&builder)
             spa_pod_builder_pop(&builder, frame.baseAddress)
         }
     }

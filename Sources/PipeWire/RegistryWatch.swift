@@ -1,8 +1,7 @@
 package import Platform
 
-/// A connection to PipeWire for the objects that it lists, made again whenever it is lost.
-///
-/// - Context: bound to the thread of its event loop.
+/// A connection to PipeWire for the objects that it lists, made again whenever it is lost. Bound to
+/// the thread of its event loop.
 package final class RegistryWatch {
     /// A change of what is listed.
     package enum Change: Hashable, Sendable {
@@ -14,7 +13,6 @@ package final class RegistryWatch {
 
     private let loop: EventLoop
     private let kinds: Set<PipeWireObject.Kind>
-    private let pause: Double
     private weak var observer: (any PipeWireObserver)?
     private let onChange: (Change) -> Void
     private var connection: PipeWireConnection?
@@ -22,21 +20,21 @@ package final class RegistryWatch {
     private var timer: EventLoop.Timer?
     private var isWanted = false
 
+    /// The seconds after which a PipeWire that is not there is looked for again: one that has just
+    /// started may have our node before it takes another connection.
+    private static let pause = 1.0
+
     /// Creates a watch of the objects of `kinds` that watches nothing yet. `observer`, which is not
-    /// retained, gets them, and after that `onChange` is called. A PipeWire that is not there is
-    /// looked for again after `pause` seconds.
-    ///
-    /// - Throws: `SystemError` if the process is out of descriptors.
+    /// retained, gets them, and after that `onChange` is called. Throws `SystemError` if the
+    /// process is out of descriptors.
     package init(
         loop: EventLoop,
         _ kinds: Set<PipeWireObject.Kind>,
-        retryingAfter pause: Double,
         by observer: any PipeWireObserver,
         onChange: @escaping (Change) -> Void
     ) throws(SystemError) {
         self.loop = loop
         self.kinds = kinds
-        self.pause = pause
         self.observer = observer
         self.onChange = onChange
         timer = try loop.timer { [unowned self] in connect() }
@@ -61,7 +59,7 @@ package final class RegistryWatch {
     private func connect() {
         guard isWanted, connection == nil, let observer else { return }
         do throws(SystemError) {
-            let connection = try PipeWireConnection(remote: nil)
+            let connection = try PipeWireConnection(remote: nil, carriesData: false)
             watch = try loop.watch(connection.descriptor, for: .readable) { [unowned self] _ in
                 follow()
             }
@@ -69,7 +67,7 @@ package final class RegistryWatch {
             self.connection = connection
             follow()
         } catch {
-            timer?.arm(after: pause)
+            timer?.arm(after: Self.pause)
         }
     }
 
@@ -77,7 +75,7 @@ package final class RegistryWatch {
         connection?.iterate()
         guard let connection, connection.failure == nil else {
             lose()
-            timer?.arm(after: pause)
+            timer?.arm(after: Self.pause)
             return
         }
         onChange(.objects(isWhole: connection.isListed))

@@ -1,15 +1,12 @@
 import Glibc
 import Platform
 
-/// Reports when PipeWire's socket appears, with inotify(7) on its directory.
-///
-/// - Context: bound to the thread of its event loop.
+/// Reports when PipeWire's socket appears, by inotify(7). Bound to its event loop's thread.
 final class SocketWatch {
     private let inotify: Descriptor
     private var watch: EventLoop.Watch?
 
     /// Watches for the socket called `remote`, a name or a path, or for the user's if it is `nil`.
-    ///
     /// Returns `nil` if the directory does not exist or cannot be watched.
     init?(loop: EventLoop, remote: String?, onAppearance: @escaping () -> Void) {
         guard let path = pipeWireSocketPath(remote), let slash = path.lastIndex(of: "/") else {

@@ -4,10 +4,7 @@ import Glibc
 package import Platform
 
 /// The sound of PipeWire's default source, recorded as by any app: other listeners are not
-/// disturbed.
-///
-/// - Context: bound to its connection's thread, except for the blocks, which come on PipeWire's
-///   own.
+/// disturbed. Bound to its connection's thread, but the blocks come on PipeWire's own.
 package final class SoundInput {
     /// Sound that has just arrived.
     package struct Block {
@@ -22,11 +19,8 @@ package final class SoundInput {
 
     /// Requests the sound in interleaved floats, `rate` samples a second of each of `channels`,
     /// without waiting for it. Programs see the stream as the node `node`, people as `name`.
-    ///
     /// `receive` is called for each block on PipeWire's real-time thread: it must neither wait nor
-    /// allocate.
-    ///
-    /// - Throws: the errno of pw_stream_new() or pw_stream_connect().
+    /// allocate. Throws the errno of pw_stream_new() or pw_stream_connect().
     package init(
         as name: String,
         node: String,

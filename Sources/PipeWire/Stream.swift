@@ -1,18 +1,14 @@
 import CPipeWire
 import Platform
 
-/// A stream of PipeWire's (pw_stream), destroyed with this.
-///
-/// - Context: bound to its connection's thread, but for the `process` of a stream with RT_PROCESS.
+/// A stream of PipeWire's (pw_stream), destroyed with this. Bound to its connection's thread, but
+/// for the `process` of a stream with RT_PROCESS.
 final class Stream {
-    /// The pw_stream.
     let handle: OpaquePointer
     private let connection: PipeWireConnection
     private let listeners = Listeners()
 
-    /// Creates a stream that people see as `name`, with `properties`.
-    ///
-    /// - Throws: the errno of pw_stream_new().
+    /// Creates a stream called `name`, with `properties`. Throws the errno of pw_stream_new().
     init(
         _ name: String,
         _ properties: [String: String],
@@ -38,9 +34,8 @@ final class Stream {
     /// Calls the callbacks with `context`, which is not retained and must outlive the stream.
     func listen(_ context: AnyObject) { listeners.listen(stream: handle, context) }
 
-    /// Connects the stream and offers the formats in `pods`, without waiting for the answer.
-    ///
-    /// - Throws: the errno of pw_stream_connect().
+    /// Connects the stream and offers the formats in `pods`, without waiting for the answer. Throws
+    /// the errno of pw_stream_connect().
     func connect(
         _ direction: spa_direction,
         _ flags: [pw_stream_flags],
@@ -64,7 +59,6 @@ final class Stream {
         pw_stream_update_params(handle, &pointers, UInt32(pointers.count))
     }
 
-    /// The stream's state.
     var state: pw_stream_state { pw_stream_get_state(handle, nil) }
 
     /// Returns the reason why the stream is no longer connected, or `otherwise` if PipeWire gives
@@ -79,8 +73,7 @@ final class Stream {
     }
 }
 
-/// Returns the metadata of `type` of a buffer, in memory shared with other processes; `nil` if the
-/// buffer has none.
+/// Returns a buffer's metadata of `type`, in memory shared with other processes; `nil` if none.
 func meta<Value>(
     _ type: spa_meta_type,
     of buffer: UnsafeMutablePointer<spa_buffer>

@@ -2,19 +2,16 @@ import CPipeWire
 package import Frames
 import Glibc
 
-/// A picture in a buffer that another process wrote, and may write again at any time.
-///
-/// Each number in it is read once, and checked against the memory that there is.
+/// A picture in a buffer that another process wrote, and may write again at any time. Each number
+/// in it is read once, and checked against the memory that there is.
 package struct VideoBuffer {
     /// The node's statements about the picture.
     package struct Header: Hashable, Sendable {
         /// The time of capture. Not on our clock if the node is on another computer or has none.
         package let time: Timestamp
-        /// The number of the picture.
         package let sequence: UInt64
         /// `true` if it does not follow the picture before it.
         package let isDiscontinuous: Bool
-        /// `true` if the picture is damaged.
         package let isDamaged: Bool
     }
 
@@ -24,13 +21,11 @@ package struct VideoBuffer {
         package let stride: Int
         /// The number of bytes that are there.
         package let count: Int
-        /// `true` if the node says that they are damaged.
         package let isDamaged: Bool
         fileprivate let index: Int
         fileprivate let offset: Int
     }
 
-    /// The pw_buffer.
     let id: UnsafeMutablePointer<pw_buffer>
     private let content: UnsafeMutablePointer<spa_buffer>
     private let isFixed: Bool
@@ -89,7 +84,6 @@ package struct VideoBuffer {
             .followed(by: Transform(mirrored: transform & 4 != 0))
     }
 
-    /// The number of blocks of memory.
     package var blockCount: Int { content.pointee.datas == nil ? 0 : Int(content.pointee.n_datas) }
 
     /// Returns the block `index`; `nil` if there is none, or no memory that we can read.
@@ -109,9 +103,8 @@ package struct VideoBuffer {
     }
 
     /// Copies `rows` rows of `rowBytes` bytes from `block`, the first at `offset` and each `stride`
-    /// bytes after the one before, to `target`, where they are `targetStride` bytes apart.
-    ///
-    /// Returns `false` if the block does not hold them all.
+    /// bytes after the one before, to `target`, where they are `targetStride` bytes apart. Returns
+    /// `false` if the block does not hold them all.
     package func copy(
         _ block: Block,
         at offset: Int,
@@ -153,8 +146,7 @@ package struct VideoBuffer {
         return true
     }
 
-    /// Returns `true` if nobody can take away memory of `buffer` while it is mapped.
-    ///
+    /// Returns `true` if no process can shrink the memory of `buffer` while it is mapped.
     /// PipeWire's daemon seals the memory that it gives out (pw_mempool_alloc). A node that brings
     /// memory of its own may do so, or not, as GStreamer's since PipeWire 1.6. Memory of a driver
     /// (a DMA-BUF, a device) is no regular file and does not shrink.

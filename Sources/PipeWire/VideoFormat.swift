@@ -5,7 +5,6 @@ package import Frames
 package struct VideoFormat: Hashable, Sendable {
     /// A number of frames per second.
     package struct Rate: Hashable, Sendable {
-        /// The number above the line.
         package let numerator: UInt32
         /// The number below the line, not 0.
         package let denominator: UInt32
@@ -15,7 +14,6 @@ package struct VideoFormat: Hashable, Sendable {
 
     /// The size in pixels: 1 to 16384 in each direction, and 2²⁶ pixels at most.
     package let size: Size
-    /// The format of the memory.
     package let pixels: PixelFormat
     /// The frame rate; `nil` if the node declares none.
     package let rate: Rate?
@@ -26,14 +24,10 @@ package struct VideoFormat: Hashable, Sendable {
 
     /// A format that we do not take.
     package enum Invalid: Error, Hashable, CustomStringConvertible {
-        /// It is none of those that were offered.
         case notOffered
-        /// Its size is out of range.
         case size(width: UInt32, height: UInt32)
-        /// Its frame rate is out of range.
         case rate(numerator: UInt32, denominator: UInt32)
 
-        /// The value, and what was expected.
         package var description: String {
             switch self {
             case .notOffered: "it has a format that was not asked for"
@@ -51,9 +45,8 @@ package struct VideoFormat: Hashable, Sendable {
         }
     }
 
-    /// Reads a parameter of the kind Format, as the node at the other end has chosen it.
-    ///
-    /// - Throws: if it is none of `offered`, or has a size or rate that is out of range.
+    /// Reads a parameter of the kind Format, as the node at the other end has chosen it. Throws if
+    /// it is none of `offered`, or has a size or rate that is out of range.
     init(_ pod: Pod, offered: [PixelFormat]) throws(Invalid) {
         var info = spa_video_info_raw()
         guard pod.isObject(SPA_TYPE_OBJECT_Format),
@@ -120,9 +113,7 @@ package struct VideoFormat: Hashable, Sendable {
         }
     }
 
-    /// Reads a Format that begins at `bytes`, which are aligned to 8.
-    ///
-    /// - Throws: `notOffered` also if the bytes are no pod.
+    /// Reads the Format at `bytes`, aligned to 8. Throws `notOffered` also if the bytes are no pod.
     package init(bytes: UnsafeRawBufferPointer, offered: [PixelFormat]) throws(Invalid) {
         guard let pod = Pod(bytes) else { throw .notOffered }
         try self.init(pod, offered: offered)

@@ -3,11 +3,8 @@ package import Frames
 import Glibc
 package import Platform
 
-/// The pictures of a node, as one of its consumers gets them.
-///
-/// PipeWire's callbacks only store what they report.
-///
-/// - Context: bound to its connection's thread.
+/// The pictures of a node, as one of its consumers gets them. PipeWire's callbacks only store what
+/// they report. Bound to its connection's thread.
 package final class VideoInput {
     /// The kinds of memory that buffers may have.
     package enum Memory: Hashable, Sendable {
@@ -22,9 +19,7 @@ package final class VideoInput {
 
     /// A reason why no more pictures come.
     package enum Failure: Error, Hashable, Sendable {
-        /// The node is gone, or the link to it.
         case disconnected(String)
-        /// The node's format is none that we take.
         case format(VideoFormat.Invalid)
     }
 
@@ -46,7 +41,6 @@ package final class VideoInput {
         /// The rate in frames per second.
         package var rate: Int
 
-        /// The wish for pictures of `size`, `rate` times a second.
         package init(size: Size, rate: Int) {
             self.size = size
             self.rate = rate
@@ -56,9 +50,8 @@ package final class VideoInput {
     /// Requests pictures of `size` (`nil`: any) in one of `formats` from the node with the serial
     /// number or name `target`. People see the stream as `name`. With `reconnects`, PipeWire links
     /// it to another node when this one goes. With a `wish`, the format that has it is taken, or
-    /// else the first of `formats` that there is.
-    ///
-    /// - Throws: the errno of pw_stream_new() or pw_stream_connect().
+    /// else the first of `formats` that there is. Throws the errno of pw_stream_new() or
+    /// pw_stream_connect().
     package init(
         of target: String,
         as name: String,
@@ -102,8 +95,7 @@ package final class VideoInput {
         return Timestamp(nanoseconds: time.now)
     }
 
-    /// Takes the oldest picture that has arrived, or returns `nil` if there is none. To be given
-    /// back with `queue(_:)`.
+    /// Takes the oldest picture that has arrived, for `queue(_:)` later; `nil` if there is none.
     package func dequeue() -> VideoBuffer? {
         while let buffer = pw_stream_dequeue_buffer(stream.handle) {
             if let content = buffer.pointee.buffer {
@@ -158,8 +150,7 @@ package final class VideoInput {
     }
 }
 
-/// Returns `formats` as they are offered: of `size`, or in the size and at the rate of `wish`
-/// before any other.
+/// Returns `formats` as offered: of `size`, or in the size and at the rate of `wish` first of all.
 private func inputFormats(
     _ formats: [PixelFormat],
     size: Size?,

@@ -1,16 +1,12 @@
 import Glibc
 
 /// A program that starts with the user's desktop session: an entry in ~/.config/autostart, as the
-/// Desktop Application Autostart Specification has it.
-///
-/// - Context: any thread that may wait for the disk.
+/// Desktop Application Autostart Specification has it. Any thread that may wait for the disk.
 package struct Autostart: Sendable {
-    /// The path of the entry.
     package let path: String
     private let text: String
 
-    /// Creates the entry `id`.desktop of the program called `name`, which `command` starts; `nil`
-    /// without a home directory.
+    /// Creates the entry `id`.desktop of `name`, which `command` starts; `nil` without a home.
     package init?(_ id: String, name: String, command: String) {
         guard let folder = BaseDirectory.configuration.path else { return nil }
         path = "\(folder)/autostart/\(id).desktop"
@@ -42,9 +38,7 @@ package struct Autostart: Sendable {
         return !lines.contains("Hidden=true") && !lines.contains("X-GNOME-Autostart-enabled=false")
     }
 
-    /// Writes the entry, or removes it.
-    ///
-    /// - Throws: the errno of mkdir(2), open(2), write(2), rename(2) or unlink(2).
+    /// Writes the entry, or removes it. Throws the errno of the call that failed.
     package func set(_ isOn: Bool) throws(SystemError) {
         if isOn {
             try makeFolder(of: path)

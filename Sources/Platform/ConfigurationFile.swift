@@ -2,24 +2,24 @@ import Glibc
 
 /// The text of a configuration file, and its path.
 package struct ConfigurationFile: Hashable, Sendable {
-    /// The path of the file.
     package let path: String
-    /// The content of the file.
     package let text: String
+    /// The mark of UTF-8 (BOM) that is before the text; empty if there is none.
+    package let mark: String
 
     /// Reads the file at `override`, or else the first of dualcam/dualcam.toml in $XDG_CONFIG_HOME
-    /// (~/.config) and in /etc. Returns `nil` if neither exists.
-    ///
-    /// - Throws: EISDIR or EINVAL if it is not a regular file, which could block its reader; EFBIG
-    ///   if it is larger than 1 MiB; EILSEQ if it is not UTF-8; otherwise the errno of open(2),
-    ///   fstat(2) or read(2).
+    /// (~/.config) and in /etc. Returns `nil` if neither exists. Throws EISDIR or EINVAL if it is
+    /// not a regular file, which could block its reader; EFBIG if it is larger than 1 MiB; EILSEQ
+    /// if it is not UTF-8; otherwise the errno of open(2), fstat(2) or read(2).
     package static func load(override: String?) throws(SystemError) -> ConfigurationFile? {
         if let override { return try ConfigurationFile(path: override) }
         for directory in [BaseDirectory.configuration.path, "/etc"].compactMap({ $0 }) {
             do {
                 return try ConfigurationFile(path: "\(directory)/dualcam/dualcam.toml")
             } catch  where error.errno == ENOENT || error.errno == ENOTDIR {
-                continue
+                // A link that leads nowhere is a mistake, not a wish for the defaults.
+                var status = stat()
+                if lstat("\(directory)/dualcam/dualcam.toml", &status) == 0 { throw error }
             }
         }
         return nil
@@ -31,9 +31,7 @@ package struct ConfigurationFile: Hashable, Sendable {
         override ?? BaseDirectory.configuration.path.map { "\($0)/dualcam/dualcam.toml" }
     }
 
-    /// Removes the file at `path`; links that lead to it stay.
-    ///
-    /// - Throws: the errno of realpath(3) or unlink(2).
+    /// Removes the file at `path`, not links to it. Throws the errno of realpath(3) or unlink(2).
     package static func remove(_ path: String) throws(SystemError) {
         guard let found = realpath(path, nil) else { throw .last("realpath", path) }
         defer { free(found) }
@@ -42,11 +40,9 @@ package struct ConfigurationFile: Hashable, Sendable {
 
     private init(path: String) throws(SystemError) {
         let bytes = try readFile(path, limit: 1 << 20)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw SystemError("read", path, errno: EILSEQ)
-        }
+        text = try decodeText(bytes, of: path)
+        mark = bytes.count > text.utf8.count ? "\u{FEFF}" : ""
         self.path = path
-        self.text = text
     }
 }
 

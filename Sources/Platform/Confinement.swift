@@ -8,21 +8,25 @@ package enum Confinement {
     /// It keeps the descriptors that it has and those that it is sent.
     ///
     /// Each of the two is enough to keep it from files. A kernel may lack Landlock, and a filter of
-    /// the service manager may refuse it.
-    ///
-    /// - Throws: the errno of the last refusal if the system allows neither.
+    /// the service manager may refuse it. Throws the errno of the last refusal if the system allows
+    /// neither.
     package static func enter() throws(SystemError) {
-        let (files, calls) = (csandbox_leave_files(0), csandbox_leave_calls(0))
+        let (files, calls) = (csandbox_leave_files(false), csandbox_leave_calls(false))
         guard files == 0 || calls == 0 else { throw SystemError("seccomp", errno: calls) }
     }
 
-    /// Takes the same, except for sockets of the internet: by TCP to `port` alone where the kernel
-    /// has Landlock 4 (Linux 6.7).
-    ///
-    /// - Throws: the errno of seccomp, without which the process could still reach the session bus.
-    package static func enter(port: Int) throws(SystemError) {
-        _ = csandbox_leave_files(CInt(port))
-        let calls = csandbox_leave_calls(1)
+    /// Takes the same, except for connections to `peer`, which a process of its own makes, on every
+    /// kernel: without it, no socket of this process leads anywhere. Throws the errno of clone(2),
+    /// or of seccomp, without which the process could still reach the session bus.
+    package static func enter(reaching peer: Peer) throws(SystemError) {
+        for address in peer.addresses { csandbox_add_peer(address, address.count) }
+        _ = csandbox_leave_files(true)
+        let serving = csandbox_serve_peers(peer.usesDatagrams)
+        guard serving == 0 else { throw SystemError("posix_spawn", errno: serving) }
+        let calls = csandbox_leave_calls(true)
         guard calls == 0 else { throw SystemError("seccomp", errno: calls) }
     }
+
+    /// The only other end that a confined process may reach: sockaddrs with a port, by TCP or UDP.
+    package typealias Peer = (addresses: [[UInt8]], usesDatagrams: Bool)
 }

@@ -16,15 +16,12 @@ package struct Descriptor: ~Copyable, Sendable {
     deinit { close(number) }
 }
 
-/// A bell that any thread may ring and one thread waits for: eventfd(2).
-///
-/// Rings do not add up: however often it rang, one `silence()` silences it.
+/// A bell that any thread may ring and one thread waits for: eventfd(2). Rings do not add up:
+/// however often it rang, one `silence()` silences it.
 package final class Bell: Sendable {
     private let event: Descriptor
 
-    /// Creates a silent bell.
-    ///
-    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
+    /// Creates a silent bell. Throws EMFILE or ENFILE if there are no descriptors left.
     package init() throws(SystemError) {
         let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
         guard number >= 0 else { throw .last("eventfd") }
@@ -60,9 +57,7 @@ package final class Bell: Sendable {
         }
     }
 
-    /// Silences the bell. Never blocks.
-    ///
-    /// - Context: the thread that waits.
+    /// Silences the bell. Never blocks. The thread that waits.
     package func silence() {
         var count: UInt64 = 0
         _ = retryingInterrupts { read(event.number, &count, 8) }

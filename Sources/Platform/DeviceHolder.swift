@@ -4,16 +4,14 @@ import Glibc
 package struct DeviceHolder: Hashable, Sendable, CustomStringConvertible {
     /// The program's name as the kernel keeps it, 15 bytes at most.
     package let name: String
-    /// The process id.
     package let process: Int32
 
     /// "firefox (1234)".
     package var description: String { "\(name) (\(process))" }
 }
 
-/// Returns the other programs that have the device file `path` open.
-///
-/// It covers what /proc shows: users see only their own programs. Takes some milliseconds.
+/// Returns the other programs that have the device file `path` open. It covers what /proc shows:
+/// users see only their own programs. Takes some milliseconds.
 package func holders(of path: String) -> [DeviceHolder] {
     var device = stat()
     guard stat(path, &device) == 0 else { return [] }

@@ -15,14 +15,11 @@ private func absoluteVariable(_ name: String) -> String? {
     environmentVariable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
 }
 
-/// A base directory of the user's files: the XDG Base Directory Specification, which requires
-/// ignoring relative paths.
+/// A base directory of the user's files (XDG), which requires ignoring relative paths.
 package enum BaseDirectory: String, Sendable {
     /// The directory of what can be made again.
     case cache = "XDG_CACHE_HOME"
-    /// The directory of the configuration.
     case configuration = "XDG_CONFIG_HOME"
-    /// The directory of data.
     case data = "XDG_DATA_HOME"
     /// The directory of what survives a restart.
     case state = "XDG_STATE_HOME"
@@ -54,6 +51,11 @@ package enum RuntimeDirectory {
     package static var path: String? {
         absoluteVariable("XDG_RUNTIME_DIR").map { "\($0)/dualcam" }
     }
+}
+
+/// `true` if systemctl(1) reaches the user's systemd at this socket, with or without a bus.
+package var runsUsersSystemd: Bool {
+    access("\(environmentVariable("XDG_RUNTIME_DIR") ?? "")/systemd/private", F_OK) == 0
 }
 
 /// Returns the path of PipeWire's socket called `remote`, a name or a path, or of the user's if it

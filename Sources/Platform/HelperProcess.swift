@@ -7,11 +7,9 @@ import Logging
 /// This program, run once more to read what strangers made, so that a file made to crash or hang
 /// its reader ends that process alone. Its libraries and memory go with it.
 ///
-/// Each message is answered by one message. The process gets the files it needs as descriptors.
-/// It is killed when it is released.
-///
-/// - Context: Bound to one thread, except for `kill()`. The process ends with the thread that
-///   started it.
+/// Each message is answered by one message. The process gets the files it needs as descriptors. It
+/// is killed when it is released. Bound to one thread, except for `kill()`. The process ends with
+/// the thread that started it.
 package final class HelperProcess {
     /// An event of the process.
     package enum News {
@@ -29,9 +27,8 @@ package final class HelperProcess {
     private var hasEnded = false
 
     /// Starts `program`, by default this one as it was started, even if it was replaced since, with
-    /// `arguments`, and with the other end of the socket as its standard input.
-    ///
-    /// - Throws: the errno of socketpair(2) or posix_spawn(3).
+    /// `arguments`, and with the other end of the socket as its standard input. Throws the errno of
+    /// socketpair(2) or posix_spawn(3).
     package init(
         _ arguments: [String],
         of program: String = "/proc/self/exe"
@@ -44,8 +41,7 @@ package final class HelperProcess {
         id = try spawn(
             program,
             ["dualcamd"] + arguments,
-            // Swift's backtrace of a crash takes longer than the caller may wait, and is of no use
-            // here.
+            // Swift's backtrace of a crash takes longer than the caller may wait, and is useless.
             environment: inheritedEnvironment + ["SWIFT_BACKTRACE=enable=no"],
             input: .descriptor(other.number),
             output: .nothing,
@@ -70,9 +66,7 @@ package final class HelperProcess {
     /// Readable when `receive()` does not wait.
     package var descriptor: CInt { socket.number }
 
-    /// Sends `message` with copies of `descriptors`.
-    ///
-    /// - Throws: the errno of sendmsg(2), such as EPIPE if the process has ended.
+    /// Sends `message` with copies of `descriptors`. Throws sendmsg(2)'s errno: EPIPE at its end.
     package func send(_ message: [UInt8], _ descriptors: [CInt]) throws(SystemError) {
         precondition(descriptors.count <= Int(csandbox_most_descriptors), "too many descriptors")
         let count = retryingInterrupts {
@@ -95,6 +89,14 @@ package final class HelperProcess {
         return .ended(reap())
     }
 
+    /// Waits for the answer to the last message, or for the end of the process, at most for
+    /// `seconds`. `nil` if nothing happens.
+    package func receive(within seconds: Double) -> News? {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let count = retryingInterrupts { poll(&entry, 1, CInt(seconds * 1000)) }
+        return count > 0 ? receive() : nil
+    }
+
     /// Takes the status of the process, which closes the socket only when it ends.
     private func reap() -> CInt {
         hasEnded = true
@@ -113,8 +115,7 @@ package final class HelperProcess {
         case ended(CInt)
     }
 
-    /// Takes the oldest message of a process that sends by itself, without waiting for one. Does
-    /// not allocate.
+    /// Takes the oldest message of a process that sends by itself. Neither waits nor allocates.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         guard !hasEnded else { return .ended(0) }
         let count = retryingInterrupts {
@@ -125,8 +126,7 @@ package final class HelperProcess {
         return .ended(reap())
     }
 
-    /// Sends a message of one byte, or drops it if the process does not take it. Never waits, and
-    /// does not allocate.
+    /// Sends a byte, or drops it if the process does not take it. Neither waits nor allocates.
     package func send(byte: UInt8) {
         var byte = byte
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
@@ -140,7 +140,9 @@ package final class HelperProcess {
         while !hasEnded {
             let left = max(0, (deadline - MonotonicClock.now).nanoseconds / 1_000_000)
             var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-            if poll(&entry, 1, CInt(left)) == 0, left == 0 { kill() }
+            poll(&entry, 1, CInt(left))
+            // It may go on sending for ever.
+            if left == 0 { kill() }
             withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { _ = receive(into: $0) }
         }
     }
@@ -151,16 +153,19 @@ package final class HelperProcess {
     /// Lets the process end by itself, once it has answered.
     package func hangUp() { shutdown(socket.number, CInt(SHUT_WR)) }
 
-    /// Returns `true` if a process with this status of waitpid(2) was ended by what it read: it
-    /// crashed, or used up its limits.
+    /// Returns `true` if this status of waitpid(2) is of a crash, or of limits used up.
     package static func hasCrashed(_ status: CInt) -> Bool {
         [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGXCPU, SIGXFSZ, SIGSYS]
             .contains(status & 0x7F)
     }
 
+    /// Returns `true` if a process with this status of waitpid(2) used up its processor time.
+    package static func hasRunOut(_ status: CInt) -> Bool { status & 0x7F == SIGXCPU }
+
     /// The end of a process in words: "it ended with status 1".
     package static func describe(_ status: CInt) -> String {
         let signal = status & 0x7F
+        if hasRunOut(status) { return "it takes too long to read" }
         return signal == 0
             ? "its reader ended with status \(status >> 8 & 0xFF)"
             : "its reader was killed by signal \(signal)"
@@ -185,14 +190,21 @@ package enum HelperService {
         prepare()
         confine { () throws(SystemError) in try Confinement.enter() }
         serve(socket) {
-            var usage = rusage()
-            getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
             limit(CInt(RLIMIT_CPU.rawValue), processorLimit(usage, time))
         } answer: { message, descriptors in
             answer(message, descriptors)
         }
         _exit(EXIT_SUCCESS)
     }
+
+    private static var usage: rusage {
+        var usage = rusage()
+        getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+        return usage
+    }
+
+    /// The time for which this process has used the processor, in seconds.
+    package static var processorTime: UInt { processorLimit(usage, 0) }
 
     /// Returns the limit of processor time, in seconds since the process began, of one that has
     /// used `usage` and may use `time` more.
@@ -224,14 +236,13 @@ package enum HelperService {
         }
     }
 
-    /// Takes one message with one descriptor, confines the process to `memory` bytes and the port
+    /// Takes one message with one descriptor, confines the process to `memory` bytes and the peer
     /// that `prepare` returns, and runs `body` until it returns. `prepare` reads what needs files;
-    /// it returns `nil` if it has nothing to read.
-    ///
-    /// `body` sends with `send(_:)`, and sees with `take()` what the daemon sends.
+    /// it returns `nil` if it has nothing to read. `body` sends with `send(_:)`, and sees with
+    /// `take()` what the daemon sends.
     package static func stream(
         memory: UInt,
-        prepare: (_ message: ArraySlice<UInt8>) -> Int?,
+        prepare: (_ message: ArraySlice<UInt8>) -> Confinement.Peer?,
         _ body: (_ descriptor: CInt) -> Void
     ) -> Never {
         begin(memory: memory)
@@ -242,8 +253,8 @@ package enum HelperService {
             csandbox_receive(socket, &buffer, buffer.count, &descriptors, &number)
         }
         guard count > 0, number == 1 else { _exit(EXIT_FAILURE) }
-        guard let port = prepare(buffer[..<count]) else { _exit(EXIT_SUCCESS) }
-        confine { () throws(SystemError) in try Confinement.enter(port: port) }
+        guard let peer = prepare(buffer[..<count]) else { _exit(EXIT_SUCCESS) }
+        confine { () throws(SystemError) in try Confinement.enter(reaching: peer) }
         body(descriptors[0])
         _exit(EXIT_SUCCESS)
     }
@@ -257,9 +268,7 @@ package enum HelperService {
 
     /// The next byte that the daemon has sent.
     package enum Taken: Hashable, Sendable {
-        /// A byte.
         case byte(UInt8)
-        /// There is none now.
         case nothing
         /// There will be none: the daemon has no use for this process any more.
         case end

@@ -14,10 +14,8 @@ package struct LED: Sendable {
         content("\(folder)/brightness").flatMap { Int($0) }.map { $0 > 0 }
     }
 
-    /// Turns the light to full brightness, or off.
-    ///
-    /// - Throws: the errno of open(2) or write(2), such as EACCES if no udev rule grants the user
-    ///   access.
+    /// Turns the light to full brightness, or off. Throws the errno of open(2) or write(2), such as
+    /// EACCES if no udev rule grants the user access.
     package func turn(on: Bool) throws(SystemError) {
         let brightness = on ? content("\(folder)/max_brightness") ?? "255" : "0"
         let path = "\(folder)/brightness"

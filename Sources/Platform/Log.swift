@@ -3,7 +3,7 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// The daemon's log: one logger for each stage of a frame's way, and one for control.
+/// The daemon's log: one logger for each stage of a frame's way that logs, and one for control.
 ///
 /// Keep messages constant and put varying facts into metadata: repeats are recognized by the
 /// message. Entries go to the journal, with structured fields, if stderr leads there, and otherwise
@@ -12,14 +12,6 @@ import Synchronization
 package enum Log {
     /// The opening of cameras and the capture of frames.
     package static let capture = logger("capture")
-    /// The decoding of frames.
-    package static let decode = logger("decode")
-    /// Turning and mirroring.
-    package static let orient = logger("orient")
-    /// Scaling.
-    package static let scale = logger("scale")
-    /// The composition of the picture.
-    package static let composite = logger("composite")
     /// The PipeWire node.
     package static let publish = logger("publish")
     /// Movies.
@@ -31,7 +23,6 @@ package enum Log {
     package enum Target: String, CaseIterable, Sendable {
         /// Lines on stderr.
         case console
-        /// The journal.
         case journal
     }
 
@@ -55,43 +46,23 @@ package enum Log {
 }
 
 extension Logger.Level {
-    /// Creates the level that syslog(3) and org.freedesktop.LogControl1 call `word`; `nil` if
-    /// unknown.
+    /// The words of syslog(3) for priorities from 0, the most urgent, and our levels for them.
+    private static let syslog: [(word: String, level: Self)] = [
+        ("emerg", .critical), ("alert", .critical), ("crit", .critical), ("err", .error),
+        ("warning", .warning), ("notice", .notice), ("info", .info), ("debug", .debug),
+    ]
+
+    /// Creates the level that syslog(3) calls `word`; `nil` if unknown.
     package init?(syslogWord word: String) {
-        switch word {
-        case "emerg", "alert", "crit": self = .critical
-        case "err": self = .error
-        case "warning": self = .warning
-        case "notice": self = .notice
-        case "info": self = .info
-        case "debug": self = .debug
-        default: return nil
-        }
+        guard let row = Self.syslog.first(where: { $0.word == word }) else { return nil }
+        self = row.level
     }
 
     /// The word for it in syslog(3) and org.freedesktop.LogControl1.
-    package var syslogWord: String {
-        switch self {
-        case .critical: "crit"
-        case .error: "err"
-        case .warning: "warning"
-        case .notice: "notice"
-        case .info: "info"
-        case .debug, .trace: "debug"
-        }
-    }
+    package var syslogWord: String { Self.syslog[syslogPriority].word }
 
     /// The priority in syslog(3); 7 is the least urgent.
-    var syslogPriority: Int {
-        switch self {
-        case .critical: 2
-        case .error: 3
-        case .warning: 4
-        case .notice: 5
-        case .info: 6
-        case .debug, .trace: 7
-        }
-    }
+    var syslogPriority: Int { Self.syslog.lastIndex { $0.level == self } ?? 7 }
 }
 
 /// The handler through which swift-log passes the messages of one category.
@@ -178,11 +149,9 @@ struct RepeatLimit {
 
     private var windows: [String: Window] = [:]
 
-    /// The number of remembered messages.
     var count: Int { windows.count }
 
-    /// Returns how many messages `key` were suppressed since the last one passed, or `nil` to
-    /// suppress this one.
+    /// Returns how many of `key` were suppressed since the last; `nil` to suppress this one.
     mutating func admit(_ key: String, at time: Timestamp) -> Int? {
         let span: Int64 = 10_000_000_000
         if windows.count > 256 {

@@ -16,7 +16,6 @@ struct LogEntry {
     let line: UInt
     let function: String
 
-    /// Creates an entry of `event`, with its logger's metadata.
     init(event: LogEvent, category: String, metadata: Logger.Metadata) {
         self.category = category
         level = event.level
@@ -75,8 +74,7 @@ struct LogEntry {
             .joined(separator: "\n")
     }
 
-    /// Returns DUALCAM_ and `key` as a field name of the journal: at most 64 capital letters,
-    /// digits and underscores.
+    /// Returns DUALCAM_ and `key` as a journal field: at most 64 capitals, digits, underscores.
     private static func fieldName(_ key: String) -> String {
         let letters = key.uppercased().unicodeScalars.map { scalar in
             switch scalar {
@@ -99,8 +97,7 @@ struct LogEntry {
 
 /// The journal's own socket.
 enum Journal {
-    /// Sends one message: sd_journal_sendv(3). An undeliverable one is lost, since there is no
-    /// other place to report it.
+    /// Sends one message: sd_journal_sendv(3). One that fails is lost: nowhere else to report it.
     static func send(_ fields: [String]) {
         let bytes = fields.map { Array($0.utf8) }
         let all = UnsafeMutableBufferPointer<UInt8>.allocate(

@@ -7,11 +7,9 @@ import Synchronization
 /// Until it is put in place, it has no name where the file system can do that (O_TMPFILE), so that
 /// not even a crash leaves anything. Elsewhere it has a temporary name beside its destination, is
 /// removed with its owner, and is locked meanwhile: temporary files that nobody holds are what a
-/// crash left, and the next process that writes into the directory removes them.
-///
-/// - Context: bound to one thread at a time.
+/// crash left, and the next process that writes into the directory removes them. Bound to one
+/// thread at a time.
 package final class NewFile {
-    /// The destination.
     package let path: String
     /// The directory of the destination, with a slash at the end unless it is empty.
     private let folder: String
@@ -22,9 +20,7 @@ package final class NewFile {
     private let calls: FileCalls
 
     /// Creates an empty file with the permissions `mode`, regardless of the umask, in the directory
-    /// of `path`. `calls` is another table only in tests.
-    ///
-    /// - Throws: the errno of open(2) or fchmod(2).
+    /// of `path`. `calls` is another table only in tests. Throws the errno of open(2) or fchmod(2).
     package init(
         for path: String,
         mode: UInt32,
@@ -57,17 +53,14 @@ package final class NewFile {
     /// The descriptor, for code that writes by itself. Open as long as this file.
     package var descriptor: CInt { file.number }
 
-    /// Appends `bytes`.
-    ///
-    /// - Throws: the errno of write(2), such as ENOSPC.
+    /// Appends `bytes`. Throws the errno of write(2), such as ENOSPC.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         try Platform.write(bytes, to: file.number, called: path)
     }
 
     /// Moves the file to `path`, replacing any file there. With `syncing`, only once it is on the
-    /// disk, so that a power cut leaves either the old or the new file.
-    ///
-    /// - Throws: the errno of fsync(2), link(2) or rename(2).
+    /// disk, so that a power cut leaves either the old or the new file. Throws the errno of
+    /// fsync(2), link(2) or rename(2).
     package func replace(syncing: Bool = true) throws(SystemError) {
         if syncing { try sync(file.number) }
         if temporary == nil {
@@ -94,9 +87,8 @@ package final class NewFile {
     }
 
     /// Puts a file with the content `bytes` and the permissions `mode` at `path`, in place of any
-    /// file there, once it is on the disk.
-    ///
-    /// - Throws: as `init(for:mode:calls:)`, `write(_:)` and `replace(syncing:)`.
+    /// file there, once it is on the disk. Throws as `init(for:mode:calls:)`, `write(_:)` and
+    /// `replace(syncing:)`.
     package static func replace(
         _ path: String,
         with bytes: [UInt8],
@@ -107,9 +99,8 @@ package final class NewFile {
         try file.replace()
     }
 
-    /// Moves the file to `path` once it is on the disk.
-    ///
-    /// - Throws: EEXIST if a file is there; otherwise the errno of fsync(2), link(2) or rename(2).
+    /// Moves the file to `path` once it is on the disk. Throws EEXIST if a file is there; otherwise
+    /// the errno of fsync(2), link(2) or rename(2).
     package func place() throws(SystemError) {
         try sync(file.number)
         if let temporary {
@@ -129,8 +120,7 @@ package final class NewFile {
 
     /// Writes the content once more, under its own name: where a file cannot be renamed or linked,
     /// as on a telephone (MTP, gvfs), that is all there is. A crash meanwhile leaves a part of it.
-    ///
-    /// - Throws: EEXIST if a file is there; otherwise the errno of the failed call.
+    /// Throws EEXIST if a file is there; otherwise the errno of the failed call.
     private func copy() throws(SystemError) {
         let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard number >= 0 else { throw .last("create", path) }
@@ -240,10 +230,8 @@ package struct FileCalls: Sendable {
     }
     /// Gives a file another name, which must not exist.
     package var link: @Sendable (_ old: String, _ new: String) -> CInt = { Glibc.link($0, $1) }
-    /// Renames a file.
     package var rename: @Sendable (_ old: String, _ new: String) -> CInt = { Glibc.rename($0, $1) }
 
-    /// The calls of the system.
     package init() {}
 
     /// Returns `true` for the errors with which a file system says that it does not know a call:
@@ -254,9 +242,7 @@ package struct FileCalls: Sendable {
     }
 }
 
-/// Renames the file `old` to `new`.
-///
-/// - Throws: EEXIST if `new` exists; otherwise the errno of rename(2) or link(2).
+/// Renames `old` to `new`. Throws EEXIST if that exists; else the errno of the call.
 package func renameToNew(
     _ old: String,
     _ new: String,
@@ -269,9 +255,7 @@ package func renameToNew(
     unlink(old)
 }
 
-/// Writes all of `bytes` to `descriptor`, which errors call `name`.
-///
-/// - Throws: the errno of write(2).
+/// Writes all of `bytes` to `descriptor`, which errors call `name`. Throws the errno of write(2).
 package func write(
     _ bytes: [UInt8],
     to descriptor: CInt,
@@ -292,10 +276,8 @@ package func write(
 /// A file is replaced once the new one is complete, and keeps its permissions, and its owner and
 /// group where this process may give them. A symbolic link is followed. What is no regular file,
 /// such as a pipe or a terminal, and a descriptor of this process (/dev/stdout, /dev/fd/3) is
-/// written to. A new file has the permissions that the umask leaves.
-///
-/// - Throws: EACCES for a file that may not be written, ELOOP for links in a circle; otherwise the
-///   errno of the failed call.
+/// written to. A new file has the permissions that the umask leaves. Throws EACCES for a file that
+/// may not be written, ELOOP for links in a circle; otherwise the errno of the failed call.
 package func writeFile(_ bytes: [UInt8], to path: String) throws(SystemError) {
     let target: String
     switch try WrittenPlace(path) {
@@ -343,9 +325,7 @@ private enum WrittenPlace {
     /// An open descriptor of this process.
     case descriptor(CInt)
 
-    /// Follows the links of `path`, also to a file that is not there yet.
-    ///
-    /// - Throws: ELOOP after 40 links, as the system itself.
+    /// Follows the links of `path`, even to no file yet. Throws ELOOP after 40 links.
     init(_ path: String) throws(SystemError) {
         var current = path
         for _ in 0..<40 {
@@ -373,10 +353,25 @@ private enum WrittenPlace {
     }
 }
 
-/// Returns the content of the regular file `path`.
-///
-/// - Throws: EISDIR for a directory, EINVAL for other special files, EFBIG if it has more than
-///   `limit` bytes; otherwise the errno of the failed call.
+/// Returns `bytes` as text, without UTF-8's mark (BOM); `nil` if they are no UTF-8.
+package func decodeUTF8(_ bytes: [UInt8]) -> String? {
+    let rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+    return rest.prefix(4).contains(0) ? nil : String(validating: rest, as: UTF8.self)
+}
+
+/// Returns the text of the regular file `path`. Throws EILSEQ unless UTF-8, or as `readFile`.
+package func readText(_ path: String, limit: Int) throws(SystemError) -> String {
+    try decodeText(try readFile(path, limit: limit), of: path)
+}
+
+/// Returns `bytes`, the content of `path`, as text without a mark. Throws EILSEQ unless UTF-8.
+func decodeText(_ bytes: [UInt8], of path: String) throws(SystemError) -> String {
+    guard let text = decodeUTF8(bytes) else { throw SystemError("read", path, errno: EILSEQ) }
+    return text
+}
+
+/// Returns the content of the regular file `path`. Throws EISDIR for a directory, EINVAL for other
+/// special files, EFBIG if it has more than `limit` bytes; otherwise the errno of the failed call.
 package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
     // A pipe or a device would otherwise block.
     let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -390,8 +385,7 @@ package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8]
         throw SystemError("read", "\(path), which is not a regular file", errno: EINVAL)
     }
     guard status.st_size <= limit else { throw SystemError("read", path, errno: EFBIG) }
-    // The size is only a first guess: some file systems report none, and the file may grow
-    // meanwhile.
+    // The size is a first guess: some file systems report none, and the file may grow.
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
     var filled = 0
     while true {

@@ -12,19 +12,15 @@ package enum Scheduling: String, Sendable {
     case realTime = "realtime"
 }
 
-/// The threads that keep time, for which real-time priority is wanted.
-///
-/// A thread enrolls when it starts; whoever follows the list gets it the priority. Where a thread
-/// takes a processor for itself for longer than `limitTime(to:)` allows, the kernel sends SIGXCPU,
-/// and all of them become ordinary again, so that the kernel does not kill the process.
-///
-/// - Context: Any thread.
+/// The threads that keep time, for which real-time priority is wanted. A thread enrolls when it
+/// starts; the follower of the list asks for its priority. Where a thread takes a processor for
+/// itself for longer than `limitTime(to:)` allows, the kernel sends SIGXCPU, and all of them become
+/// ordinary again, so that the kernel does not kill the process. Any thread.
 package final class RealTimeThreads: Sendable {
     /// One of the threads.
     package struct Member: Hashable, Sendable {
         /// The number that the system has given it: gettid(2).
         package let id: Int32
-        /// Its name.
         package let name: String
     }
 
@@ -34,10 +30,8 @@ package final class RealTimeThreads: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Creates an empty list.
     package init() { RunawayGuard.begin() }
 
-    /// The threads that run now.
     package var members: [Member] { state.withLock { $0.members } }
 
     /// Calls `onEnroll` for each of the threads: for those that run now at once, for others on
@@ -66,19 +60,16 @@ package final class RealTimeThreads: Sendable {
 
     // MARK: The system
 
-    /// Lets real-time threads of this process run for at most `microseconds` without a wait; the
-    /// signal comes after half of that. Only lowers the limits of RLIMIT_RTTIME.
-    ///
-    /// - Throws: the errno of setrlimit(2).
+    /// Lets real-time threads of this process run at most `microseconds` without a wait; the signal
+    /// comes after half. Only lowers the limits of RLIMIT_RTTIME. Throws the errno of setrlimit(2).
     package static func limitTime(to microseconds: Int64) throws(SystemError) {
         guard clinux_limit_realtime(max(2, microseconds)) == 0 else {
             throw .last("setrlimit", "RLIMIT_RTTIME")
         }
     }
 
-    /// Gives the thread `id` real-time `priority`, as this process itself may.
-    ///
-    /// - Throws: EPERM without CAP_SYS_NICE and beyond RLIMIT_RTPRIO; ESRCH if it has ended.
+    /// Gives the thread `id` real-time `priority`, as this process itself may. Throws EPERM without
+    /// CAP_SYS_NICE and beyond RLIMIT_RTPRIO; ESRCH if it has ended.
     package static func raise(_ id: Int32, to priority: Int) throws(SystemError) {
         guard clinux_schedule(id, SCHED_FIFO, CInt(priority)) == 0 else {
             throw .last("sched_setscheduler")
@@ -88,9 +79,8 @@ package final class RealTimeThreads: Sendable {
     /// Makes the thread `id` ordinary. Does nothing if it has ended, or is another program's.
     package static func lower(_ id: Int32) { _ = clinux_schedule(id, SCHED_OTHER, 0) }
 
-    /// Gives the thread `id` the nice `level`, as this process itself may.
-    ///
-    /// - Throws: EACCES beyond RLIMIT_NICE; ESRCH if it has ended.
+    /// Gives the thread `id` the nice `level`, as this process itself may. Throws EACCES beyond
+    /// RLIMIT_NICE; ESRCH if it has ended.
     package static func raise(_ id: Int32, toNice level: Int) throws(SystemError) {
         guard clinux_set_nice(id, CInt(level)) == 0 else { throw .last("setpriority") }
     }

@@ -3,11 +3,9 @@ import Glibc
 
 /// One of the first three descriptors of a new process.
 package enum StandardStream: Sendable {
-    /// That of this process.
     case inherited
     /// /dev/null.
     case nothing
-    /// A copy of this descriptor.
     case descriptor(CInt)
 }
 
@@ -23,12 +21,9 @@ package var inheritedEnvironment: [String] {
 }
 
 /// Starts `program`, a path or a name looked up in PATH, and returns the number of its process.
-/// `words` are its arguments, its own name first; `environment` is all of its environment.
-///
-/// No signal is blocked or ignored in it, whatever this process does. With `inGroup` it is the
-/// first of a process group of its own.
-///
-/// - Throws: the errno of posix_spawn(3), such as ENOENT.
+/// `words` are its arguments, its own name first; `environment` is all of its environment. No
+/// signal is blocked or ignored in it, whatever this process does. With `inGroup` it is the first
+/// of a process group of its own. Throws the errno of posix_spawn(3), such as ENOENT.
 package func spawn(
     _ program: String,
     _ words: [String],

@@ -2,10 +2,8 @@ import CLinux
 import Glibc
 
 /// A file for state that survives a restart, in $XDG_STATE_HOME/dualcam (~/.local/state/dualcam).
-///
-/// - Context: any thread that may wait for the disk, so not the main one.
+/// Any thread that may wait for the disk, so not the main one.
 package struct StateFile: Sendable {
-    /// The path of the file.
     package let path: String
 
     /// The largest file that is read, in bytes.
@@ -17,29 +15,21 @@ package struct StateFile: Sendable {
         path = "\(folder)/dualcam/\(name)"
     }
 
-    /// Creates the state file at `path`.
     package init(path: String) { self.path = path }
 
-    /// Returns the text stored last, or `nil` if there is none.
-    ///
-    /// - Throws: EISDIR or EINVAL if it is not a regular file; EFBIG if it is larger than 1 MiB;
-    ///   EILSEQ if it is not UTF-8; otherwise the errno of open(2), fstat(2) or read(2).
+    /// Returns the text stored last, or `nil` if there is none. Throws EISDIR or EINVAL if it is
+    /// not a regular file; EFBIG if it is larger than 1 MiB; EILSEQ if it is not UTF-8; otherwise
+    /// the errno of open(2), fstat(2) or read(2).
     package func load() throws(SystemError) -> String? {
         do throws(SystemError) {
-            let bytes = try readFile(path, limit: Self.limit)
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw SystemError("read", path, errno: EILSEQ)
-            }
-            return text
+            return try readText(path, limit: Self.limit)
         } catch {
             guard error.errno != ENOENT && error.errno != ENOTDIR else { return nil }
             throw error
         }
     }
 
-    /// `true` if the file exists, of whatever kind.
-    ///
-    /// - Throws: the errno of lstat(2), if it cannot be known.
+    /// `true` if the file exists, of any kind. Throws the errno of lstat(2) if that is not known.
     package func exists() throws(SystemError) -> Bool {
         var status = stat()
         if lstat(path, &status) == 0 { return true }
@@ -48,18 +38,21 @@ package struct StateFile: Sendable {
     }
 
     /// Replaces the stored text with `text`. Returns once it is on the disk: after a crash or a
-    /// power cut, the file has either the old text or the new one.
-    ///
-    /// - Throws: the errno of mkdir(2), open(2), write(2), fsync(2) or rename(2).
+    /// power cut, the file has either the old text or the new one. Throws the errno of mkdir(2),
+    /// open(2), write(2), fsync(2) or rename(2).
     package func store(_ text: String) throws(SystemError) {
         try makeFolder()
         try NewFile.replace(path, with: Array(text.utf8), mode: 0o600)
         try Self.sync(folder)
     }
 
-    /// Removes the file if there is one. Returns once that is on the disk.
-    ///
-    /// - Throws: the errno of unlink(2) or fsync(2).
+    /// Checks, without a change, that a text could be stored. Throws as `store(_:)`.
+    package func check() throws(SystemError) {
+        try makeFolder()
+        try NewFile(for: path, mode: 0o600).write([UInt8](repeating: 32, count: 4096))
+    }
+
+    /// Removes the file, if any, from the disk. Throws the errno of unlink(2) or fsync(2).
     package func remove() throws(SystemError) {
         guard unlink(path) == 0 else {
             guard errno != ENOENT && errno != ENOTDIR else { return }
@@ -69,9 +62,8 @@ package struct StateFile: Sendable {
     }
 
     /// Renames the file, or whatever has its name, so that a new one can be stored. Returns the new
-    /// path: the old one and ".damaged", with a number if that is taken.
-    ///
-    /// - Throws: the errno of rename(2); EEXIST if there are too many already.
+    /// path: the old one and ".damaged", with a number if that is taken. Throws the errno of
+    /// rename(2); EEXIST if there are too many already.
     package func setAside() throws(SystemError) -> String {
         for number in 1...9 {
             let aside = number == 1 ? "\(path).damaged" : "\(path).damaged-\(number)"
@@ -87,16 +79,10 @@ package struct StateFile: Sendable {
 
     private var folder: String { Platform.folder(of: path) }
 
-    /// Creates the directory of the file, and those above it.
+    /// Creates the directory of the file, and those above it, on the disk.
     private func makeFolder() throws(SystemError) {
-        let parts = folder.split(separator: "/")
-        for count in parts.indices {
-            let parent = "/" + parts[...count].joined(separator: "/")
-            if mkdir(parent, 0o700) == 0 {
-                try Self.sync("/" + parts[..<count].joined(separator: "/"))
-            } else if errno != EEXIST {
-                throw .last("mkdir", parent)
-            }
+        try makeDirectory(folder) { made throws(SystemError) in
+            try Self.sync(Platform.folder(of: made) + "/")
         }
     }
 

@@ -21,8 +21,7 @@ package enum Supervisor {
     /// Reports that the daemon is stopping.
     package static func stopping(status: String) { notify("STOPPING=1", status: status) }
 
-    /// Sends a sign of life. Called by the loop that does the work, at least twice each
-    /// `watchdogInterval`.
+    /// Sends a sign of life; the working loop does so at least twice each `watchdogInterval`.
     package static func keepAlive() { notify("WATCHDOG=1") }
 
     /// The time without a sign of life after which systemd kills us, in seconds; `nil` for never.

@@ -6,10 +6,8 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     package let operation: String
     /// The object of the call, such as a path; empty if there is none.
     package let subject: String
-    /// The errno of the call.
     package let errno: CInt
 
-    /// Creates the error of `operation` on `subject` with `errno`.
     package init(_ operation: String, _ subject: String = "", errno: CInt) {
         self.operation = operation
         self.subject = subject

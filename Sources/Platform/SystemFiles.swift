@@ -14,8 +14,7 @@ package func entries(of path: String) -> [String] {
     return names
 }
 
-/// Returns the names in the directory that the file at `path` is in, or would be; `nil` if there is
-/// no such directory.
+/// Returns the names in the directory of `path`; `nil` if there is no such directory.
 package func neighbors(of path: String) -> [String]? {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
     let name = folder ?? "."
@@ -37,8 +36,7 @@ package func withName<Result>(
     of entry: UnsafeMutablePointer<dirent>,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
 ) -> Result {
-    // By address: an entry is only as long as its name, and shorter than the struct that Swift
-    // would copy.
+    // By address: an entry is as long as its name, shorter than the struct to be copied.
     withUnsafeMutablePointer(to: &entry.pointee.d_name) { field in
         let start = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
         let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: UInt8.self)
@@ -46,8 +44,7 @@ package func withName<Result>(
     }
 }
 
-/// Returns the first line of the small text file `path`, at most 256 bytes; `nil` if it cannot be
-/// read.
+/// Returns the first line of a small text file, up to 256 bytes; `nil` if unreadable.
 package func content(_ path: String) -> String? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }
@@ -57,8 +54,7 @@ package func content(_ path: String) -> String? {
     return String(text.prefix { $0 != "\n" })
 }
 
-/// Returns the text of the regular file `path`; "" if it cannot be read, or has more than `limit`
-/// bytes.
+/// Returns the text of a regular file; "" if unreadable, or of more than `limit` bytes.
 package func wholeText(of path: String, limit: Int = 1 << 24) -> String {
     let bytes = try? readFile(path, limit: limit)
     return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -77,6 +73,12 @@ package func linkTarget(_ path: String) -> String? {
     let count = readlink(path, &target, target.count)
     guard count > 0 else { return nil }
     return String(decoding: target[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// Returns the path of the first program called `name` in PATH; `nil` if there is none.
+package func pathOfProgram(_ name: String) -> String? {
+    let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
+    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }
 
 /// Returns the path of the program `name` in the directory of this one; `nil` if there is none.

@@ -3,9 +3,8 @@ package import Frames
 import Glibc
 import Synchronization
 
-/// A named thread that runs one closure and is joined or detached.
-///
-/// Our threads are few, live long and wait in the kernel; Swift concurrency suits none of them.
+/// A named thread that runs one closure and is joined or detached. Our threads are few, live long
+/// and wait in the kernel; Swift concurrency suits none of them.
 package final class Thread: Sendable {
     private let handle: pthread_t
     private let isJoined: Atomic<Bool>
@@ -20,8 +19,7 @@ package final class Thread: Sendable {
     }
 
     /// Starts `body` on a new thread called `name`, of which the system shows at most 15 bytes.
-    ///
-    /// - Throws: EAGAIN if the system is out of threads.
+    /// Throws EAGAIN if the system is out of threads.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         // Released by the new thread, or below if there is none.
         let start = Unmanaged.passRetained(Start(name: name, body: body))
@@ -54,8 +52,7 @@ package final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Waits for the body to return, at most until `deadline`. Returns `true` if it has; do not
-    /// call again after that.
+    /// Waits until `deadline` for the body to return; `true` if it has. Do not call again then.
     package func join(until deadline: Timestamp) -> Bool {
         precondition(!isJoined.load(ordering: .relaxed), "a thread joined twice")
         guard clinux_join_thread(handle, max(0, deadline.nanoseconds)) == 0 else { return false }

@@ -1,13 +1,10 @@
 import CLinux
 import Glibc
 
-/// The run of a thread that keeps time: the processor time that it has used since it last waited.
-///
-/// A thread that always finds work, such as a decoder that is slower than its camera, never waits.
+/// The run of a thread that keeps time: the processor time that it has used since it last waited. A
+/// thread that always finds work, such as a decoder that is slower than its camera, never waits.
 /// For the kernel it has then run without a pause, even if others had the processor meanwhile, and
-/// RLIMIT_RTTIME would end its priority (`RealTimeThreads.limitTime(to:)`).
-///
-/// - Context: Bound to the thread.
+/// RLIMIT_RTTIME would end its priority (`RealTimeThreads.limitTime(to:)`). Bound to the thread.
 package struct ThreadRun {
     private var waits = -1
     private var begin: Int64 = 0
@@ -21,8 +18,7 @@ package struct ThreadRun {
     /// Creates a run that begins with the first `rest()`.
     package init() {}
 
-    /// Sleeps for a moment if the run has become long. Call before each piece of work. Does not
-    /// allocate.
+    /// Sleeps a moment if the run has become long. Call before each work. Does not allocate.
     package mutating func rest() {
         var now: Int64 = 0
         let waits = clinux_thread_waits(&now)

@@ -2,9 +2,7 @@ import Glibc
 
 /// A directory of the user for one kind of file: user-dirs.dirs(5).
 package enum UserDirectory: String, Sendable {
-    /// The directory for photographs.
     case pictures = "PICTURES"
-    /// The directory for recordings.
     case videos = "VIDEOS"
 
     /// The path of the directory, or `nil` without a home directory.
@@ -36,22 +34,25 @@ package func expandingHome(_ path: String) -> String {
     return home + path.dropFirst()
 }
 
-/// Creates the directory at the absolute `path`, with its missing parents, for the user alone.
-///
-/// - Throws: the errno of mkdir(2).
-package func makeDirectory(_ path: String) throws(SystemError) {
+/// Creates `path` and its missing parents, for the user alone, and calls `made` with each new one.
+/// Throws the errno of mkdir(2), or what `made` throws.
+package func makeDirectory(
+    _ path: String,
+    made: (String) throws(SystemError) -> Void = { _ in }
+) throws(SystemError) {
     let parts = path.split(separator: "/")
     for count in parts.indices {
-        let parent = "/" + parts[...count].joined(separator: "/")
-        guard mkdir(parent, 0o700) != 0, errno != EEXIST else { continue }
-        let failure = SystemError.last("mkdir", parent)
-        guard access(parent, F_OK) == 0 else { throw failure }
+        let folder = "/" + parts[...count].joined(separator: "/")
+        if mkdir(folder, 0o700) == 0 {
+            try made(folder)
+        } else if errno != EEXIST {
+            let failure = SystemError.last("mkdir", folder)
+            guard access(folder, F_OK) == 0 else { throw failure }
+        }
     }
 }
 
-/// Creates the directory of the file at `path`, with its missing parents, for the user alone.
-///
-/// - Throws: the errno of mkdir(2).
+/// Creates the directory of `path`, parents too, for the user alone. Throws mkdir(2)'s errno.
 package func makeFolder(of path: String) throws(SystemError) {
     try makeDirectory(
         "/" + absolutePath(path).split(separator: "/").dropLast().joined(separator: "/")

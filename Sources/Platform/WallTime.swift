@@ -7,7 +7,6 @@ package struct WallTime: Hashable, Sendable {
     /// The time in microseconds since 1970.
     package let microseconds: Int64
 
-    /// Creates the moment `microseconds` after 1970.
     package init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// Creates the moment that `utc` wrote, to the second; `nil` for other text.
@@ -25,7 +24,6 @@ package struct WallTime: Hashable, Sendable {
         microseconds = Int64(timegm(&parts)) * 1_000_000
     }
 
-    /// The present moment.
     package static var now: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -58,8 +56,7 @@ package struct WallTime: Hashable, Sendable {
         return (isToday ? "" : day + " ") + text("%H:%M")
     }
 
-    /// Returns the local time of day as the timecode of a frame, at about `rate` frames per second,
-    /// 1 to 1000: "14:30:05:03".
+    /// Returns the local time as a frame's timecode at `rate` per second, 1 to 1000: "14:30:05:03".
     package func timecode(rate: Double) -> String {
         precondition((1...1000).contains(rate))
         let frame = Int(Double(fraction) * rate.rounded() / 1_000_000)

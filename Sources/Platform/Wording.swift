@@ -21,8 +21,7 @@ package func describe(
     return [action, reasons].filter { !$0.isEmpty }.joined(separator: ": ")
 }
 
-/// Returns why the call `operation` on `subject` failed with `errno`, in words for people; empty
-/// for 0.
+/// Returns why `operation` on `subject` failed with `errno`, in words; empty for 0.
 package func reason(_ errno: CInt, of operation: String = "", on subject: String = "") -> String {
     switch errno {
     case 0: ""
@@ -32,10 +31,12 @@ package func reason(_ errno: CInt, of operation: String = "", on subject: String
     case ENOTDIR where !folder(of: subject).isEmpty: "\(folder(of: subject)) is not a directory"
     case ENOENT where operation.hasPrefix("pw_"): "it is not running"
     case ENOENT, ENOTDIR: "there is no such file"
+    case EBADF where operation == "write": "it is not open for writing"
     case EACCES, EPERM: "permission denied"
     case EROFS: "the file system is read-only"
     case ENOSPC: "the disk is full"
     case EDQUOT: "your disk quota is used up"
+    case EILSEQ: "it is not UTF-8 text; save it as UTF-8"
     case EFBIG: "the file is too large"
     case EEXIST: "it exists already"
     case EISDIR: "it is a directory"
@@ -104,7 +105,9 @@ private let actions: [String: String] = {
         ("there is no camera", ["camera"]), ("there is no test picture", ["test picture"]),
         ("cannot use the PipeWire node", ["PipeWire node"]),
         ("cannot use the loopback device", ["v4l2loopback"]),
-        ("cannot reach", ["camera on the network"]), ("there is no mode", ["capture mode"]),
+        ("cannot reach", ["camera on the network"]),
+        ("no picture comes from", ["answer from the network"]),
+        ("there is no mode", ["capture mode"]),
         ("no picture came", ["capture"]),
         ("cannot decode JPEGs", ["JPEG"]), ("cannot record", ["record"]),
         ("cannot encode", ["encode"]), ("cannot make the movie", ["movie"]),

@@ -1,12 +1,9 @@
 package import Frames
 import Synchronization
 
-/// The thread of an object that works on its own: started once, woken, ended and waited for.
-///
-/// The body waits for `bell`, and returns soon after `isEnding` is `true`. A body that waits for
-/// descriptors and timers is a `LoopWorker`.
-///
-/// - Context: Any thread, except for the waiting on `bell`.
+/// The thread of an object that works on its own: started once, woken, ended and waited for. The
+/// body waits for `bell`, and returns soon after `isEnding` is `true`. A body that waits for
+/// descriptors and timers is a `LoopWorker`. Any thread, except for the waiting on `bell`.
 package final class Worker: Sendable {
     private let name: String
     /// The bell that `wake()` and `end()` ring, for the body to wait for. Others may ring it too.
@@ -14,24 +11,20 @@ package final class Worker: Sendable {
     private let ending = Atomic(false)
     private let thread = Mutex<Thread?>(nil)
 
-    /// Creates a worker that has not started. Its thread will be called `name`, of which the system
-    /// shows at most 15 bytes.
-    ///
-    /// - Throws: EMFILE or ENFILE if there are no descriptors left for the bell.
+    /// Creates a worker, not started, with a thread called `name`, of which the system shows at
+    /// most 15 bytes. Throws EMFILE or ENFILE if no descriptors are left for the bell.
     package convenience init(name: String) throws(SystemError) {
         self.init(name: name, bell: try Bell())
     }
 
-    /// Creates a worker that waits for `bell`.
     init(name: String, bell: Bell) {
         self.name = name
         self.bell = bell
     }
 
     /// Runs `body` on the thread, which is one of `timed` if it keeps time. Call once; then call
-    /// `join` or `leave` before the worker is released.
-    ///
-    /// - Throws: EAGAIN if the system is out of threads.
+    /// `join` or `leave` before the worker is released. Throws EAGAIN if the system is out of
+    /// threads.
     package func start(
         timed: RealTimeThreads? = nil,
         _ body: @escaping @Sendable () -> Void
@@ -46,6 +39,9 @@ package final class Worker: Sendable {
         }
     }
 
+    /// `true` from the start until the thread was waited for, or left.
+    package var hasStarted: Bool { thread.withLock { $0 != nil } }
+
     /// Wakes the body, which then looks at what its object wants. Never blocks or allocates.
     package func wake() { bell.ring() }
 
@@ -58,8 +54,7 @@ package final class Worker: Sendable {
     /// `true` once `end()` was called.
     package var isEnding: Bool { ending.load(ordering: .acquiring) }
 
-    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended, or
-    /// was never started.
+    /// Waits until `deadline` for the thread to end; `true` if it has, or never started.
     package func join(until deadline: Timestamp) -> Bool {
         thread.withLock { thread in
             guard thread?.join(until: deadline) ?? true else { return false }
@@ -85,9 +80,7 @@ package final class Worker: Sendable {
     }
 }
 
-/// A worker whose thread runs an event loop for a state of its own.
-///
-/// - Context: Any thread. `State` is bound to the worker's own.
+/// A worker whose thread runs an event loop for a `State` bound to it. Any thread.
 package final class LoopWorker<State>: Sendable {
     private let worker: Worker
     private let mailbox: EventLoop.Mailbox
@@ -95,9 +88,8 @@ package final class LoopWorker<State>: Sendable {
     nonisolated(unsafe) private let loop: EventLoop
     nonisolated(unsafe) private var state: State?
 
-    /// Creates a worker that has not started. Its thread will be called `name`.
-    ///
-    /// - Throws: EMFILE or ENFILE if there are no descriptors left for the loop.
+    /// Creates a worker that has not started. Its thread will be called `name`. Throws EMFILE or
+    /// ENFILE if there are no descriptors left for the loop.
     package init(name: String) throws(SystemError) {
         loop = try EventLoop()
         mailbox = loop.mailbox
@@ -108,9 +100,8 @@ package final class LoopWorker<State>: Sendable {
     /// runs the loop on the worker's, after `first`. The state is released there at the end. The
     /// thread is one of `timed` if it keeps time.
     ///
-    /// Call once; then call `join` or `leave` before the worker is released.
-    ///
-    /// - Throws: EAGAIN if the system is out of threads, or what `make` throws.
+    /// Call once; then call `join` or `leave` before the worker is released. Throws EAGAIN if the
+    /// system is out of threads, or what `make` throws.
     package func start(
         timed: RealTimeThreads? = nil,
         first: @escaping @Sendable (State) -> Void = { _ in },
@@ -147,8 +138,7 @@ package final class LoopWorker<State>: Sendable {
         }
     }
 
-    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended, or
-    /// was never started.
+    /// Waits until `deadline` for the thread to end; `true` if it has, or never started.
     package func join(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// Waits for the thread to end, however long that takes.

@@ -4,14 +4,11 @@ package struct Announced: Hashable, Sendable {
     package var main: String
     /// The name of that camera; empty without one.
     package var camera: String
-    /// `true` while privacy is on.
     package var isPrivate: Bool
-    /// `true` while a recording runs.
     package var isRecording: Bool
     /// The title of what the window says instead of a picture; empty if it says nothing.
     package var situation: String
 
-    /// Creates a state.
     package init(
         main: String,
         camera: String = "",
@@ -26,7 +23,7 @@ package struct Announced: Hashable, Sendable {
         self.situation = situation
     }
 
-    /// Returns what to say of the changes since `before`; nothing at first, but of a trouble.
+    /// Returns what to say about the changes since `before`; at first, only what is wrong.
     package func sentences(since before: Announced?) -> [String] {
         var sentences: [String] = []
         if let before {
@@ -47,5 +44,21 @@ package struct Announced: Hashable, Sendable {
             sentences.append(situation)
         }
         return sentences
+    }
+}
+
+extension String {
+    /// The sentences without commands for a terminal, which are in backquotes; all if each has one.
+    package var withoutCommands: String {
+        var sentences: [Substring] = []
+        var rest = self[...]
+        while let end = rest.firstRange(of: ". ") {
+            sentences.append(rest[..<end.upperBound])
+            rest = rest[end.upperBound...]
+        }
+        let plain = (sentences + [rest]).filter { !$0.contains("`") }
+        guard !plain.isEmpty else { return replacing("`", with: "") }
+        let text = plain.joined()
+        return text.last == " " ? String(text.dropLast()) : text
     }
 }

@@ -2,49 +2,36 @@ package import DualCamCore
 
 /// Something that a person asks of the window, by hand, key or menu.
 package enum Command: Hashable, Sendable {
-    /// The pictures change places.
     case swap
     /// Back to the configured scene.
     case reset
-    /// The next layout.
     case nextLayout
     /// The saved scene at this place of their list, from 1 on.
     case scene(Int)
     /// The other picture is shown, or not.
     case toggleOther
-    /// Takes photographs.
     case photo
-    /// Begins or ends a recording.
     case record
-    /// Pro mode on or off.
     case togglePro
-    /// This dial, in Pro mode.
     case dial(Dial)
     /// Turns the dial in use by a stop, up for more.
     case step(Int)
-    /// Privacy on or off.
     case togglePrivacy
     /// The main camera's light on or off.
     case toggleTorch
-    /// The main picture mirrored, or not.
     case toggleMirror
-    /// Sound in recordings, or not.
     case toggleMicrophone
-    /// The pictures that were taken, or no longer.
     case togglePictures
-    /// The whole screen, or no longer.
     case toggleFullscreen
     /// The window a step larger (1) or smaller (-1).
     case resize(Int)
-    /// The menu.
     case menu
-    /// The preferences.
+    /// Shows the layouts to choose from.
+    case layouts
     case preferences
-    /// The commands of the keys.
     case help
     /// Leaves what is open.
     case leave
-    /// Closes the window.
     case close
 
     /// The command of each key, by GDK's name for it, with the words for people; in their order.
@@ -84,6 +71,7 @@ package enum Command: Hashable, Sendable {
     package init?(key: String) {
         let name = [
             "KP_Add": "plus", "equal": "plus", "KP_Subtract": "minus", "F1": "question",
+            "F10": "Menu",
             "KP_1": "1", "KP_2": "2", "KP_3": "3", "KP_4": "4",
         ]
         let key = name[key] ?? (key.count == 1 ? key.lowercased() : key)

@@ -6,16 +6,9 @@ package struct DeviceChoice: Hashable, Sendable {
     package struct Option: Hashable, Sendable {
         /// The word for `Camera.Use`.
         package var device: String
-        /// The name, for people.
         package var name: String
-
-        /// Creates a choice.
-        package init(device: String, name: String) {
-            (self.device, self.name) = (device, name)
-        }
     }
 
-    /// All that can be chosen.
     package var options: [Option]
     /// The one that the role has.
     package var present: Int
@@ -32,20 +25,29 @@ package struct DeviceChoice: Hashable, Sendable {
         devices: [(id: String, name: String, role: String)],
         isCamera: (_ id: String) -> Bool = { _ in true }
     ) {
-        options = devices.map { device in
-            let isTwin = devices.count { $0.name == device.name } > 1
-            return Option(
-                device: device.id,
-                name: isTwin ? "\(device.name) (\(device.id))" : device.name
-            )
+        options = devices.enumerated().map { index, device in
+            let before = devices[..<index].count { $0.name == device.name }
+            let name = before > 0 ? "\(device.name) (\(before + 1))" : device.name
+            return Option(device: device.id, name: name)
         }
         others = zip(options, devices).filter { $1.role.isEmpty && isCamera($1.id) }.map(\.0)
         if let index = devices.firstIndex(where: { $0.role == role.rawValue }) {
             present = index
         } else {
             // A test picture, a file, a phone, or a camera that is not there.
-            options.append(Option(device: source, name: name.isEmpty ? source : name))
+            options.append(Option(device: source, name: name.isEmpty ? Self.words(source) : name))
             present = options.count - 1
+        }
+    }
+
+    /// The words for a source whose camera has no name.
+    private static func words(_ source: String) -> String {
+        switch source.prefix(while: { $0 != ":" }) {
+        case "auto": "Automatic"
+        case "test": "Test picture"
+        case "file": source.split(separator: "/").last.map(String.init) ?? "File"
+        case "v4l2", "pipewire": "A camera that is not there"
+        default: "A camera on the network"
         }
     }
 }

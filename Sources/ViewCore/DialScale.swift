@@ -11,15 +11,12 @@ package struct DialValues: Hashable, Sendable {
     package var isoStops: [Int] = []
     /// The exposure time in microseconds; 0 if unknown.
     package var shutter = 0
-    /// `true` if the camera chooses the exposure time.
     package var isExposureAutomatic = true
-    /// The stops of the exposure time.
     package var shutterStops: [Int] = []
     /// The focus, 0 near … 1 infinity.
     package var focus = 0.0
     /// The focus in words; empty for a fixed one.
     package var focusText = ""
-    /// `true` if the camera focuses by itself.
     package var isFocusAutomatic = true
     /// The white balance in the words of D-Bus.
     package var whiteBalance = "auto"
@@ -30,7 +27,6 @@ package struct DialValues: Hashable, Sendable {
     /// The f-number; 0 if unknown.
     package var aperture = 0.0
 
-    /// Creates the values of a camera without any dial.
     package init() {}
 
     /// Returns `true` if the camera has this dial.
@@ -58,7 +54,6 @@ package struct DialValues: Hashable, Sendable {
 package struct DialScale: Hashable, Sendable {
     /// A mark of the scale.
     package struct Mark: Hashable, Sendable {
-        /// The position on the scale.
         package var position: Double
         /// The label of a long mark; `nil` for a short one.
         package var label: String?
@@ -73,14 +68,13 @@ package struct DialScale: Hashable, Sendable {
     /// The value at the needle in short.
     package var current: String
 
-    /// Creates the scale of `dial` for a camera with these values.
     package init(_ dial: Dial, _ values: DialValues) {
         switch dial {
         case .iso:
             name = values.isISOAutomatic ? "ISO · automatic" : "ISO"
             current = values.iso > 0 ? "\(values.iso)" : ""
             position = values.iso > 0 ? Self.stop(Double(values.iso) / 100) : nil
-            marks = values.isoStops.map { iso in
+            marks = values.isoStops.prefix(Self.mostMarks).map { iso in
                 let place = Self.stop(Double(iso) / 100).rounded()
                 return Mark(position: place, label: Int(place) % 3 == 0 ? "\(iso)" : nil)
             }
@@ -88,7 +82,7 @@ package struct DialScale: Hashable, Sendable {
             name = values.isExposureAutomatic ? "Shutter · automatic" : "Shutter"
             current = values.shutter > 0 ? Stops.shortText(microseconds: values.shutter) : ""
             position = values.shutter > 0 ? Self.stop(1e6 / Double(values.shutter)) : nil
-            marks = values.shutterStops.reversed().map { time in
+            marks = values.shutterStops.prefix(Self.mostMarks).reversed().map { time in
                 let place = Self.stop(1e6 / Double(max(1, time))).rounded()
                 let isLong = Int(place) % 3 == 0
                 return Mark(
@@ -99,7 +93,8 @@ package struct DialScale: Hashable, Sendable {
         case .focus:
             name = values.isFocusAutomatic ? "Focus · automatic" : "Focus"
             current = values.focusText
-            position = values.focus * Double(Stops.focusClicks)
+            position =
+                (0...1).contains(values.focus) ? values.focus * Double(Stops.focusClicks) : nil
             marks = (0...Stops.focusClicks).map {
                 Mark(position: Double($0), label: Stops.focusLabels[$0])
             }
@@ -109,7 +104,7 @@ package struct DialScale: Hashable, Sendable {
                 "White balance · \(preset?.title ?? (values.whiteBalance == "auto" ? "automatic" : "by hand"))"
             current = values.kelvin > 0 ? "\(values.kelvin)" : ""
             position = values.kelvin > 0 ? Self.click(values.kelvin) : nil
-            let ends = values.kelvins
+            let ends = values.kelvins.clamped(to: 0...Self.mostKelvin)
             marks = stride(
                 from: (ends.lowerBound + 249) / 250 * 250,
                 through: ends.upperBound,
@@ -124,6 +119,9 @@ package struct DialScale: Hashable, Sendable {
             name = Self.missing(dial)
         }
     }
+
+    /// The most marks of a scale, and its highest temperature, whatever the bus says.
+    private static let (mostMarks, mostKelvin) = (400, 100_000)
 
     private static func missing(_ dial: Dial) -> String {
         switch dial {

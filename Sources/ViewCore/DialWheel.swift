@@ -12,7 +12,6 @@ package struct DialWheel: Hashable, Sendable {
     /// The end that the dial is at: 1 for the highest value, -1 for the lowest, 0 for none.
     private var end = 0
 
-    /// Creates a dial at rest.
     package init() {}
 
     /// Turns the dial by a move of `distance` units, up for more, within `seconds`; returns the
@@ -68,6 +67,5 @@ package struct DialWheel: Hashable, Sendable {
         return pull < 0 ? -soft : soft
     }
 
-    /// `true` while it is at an end.
     package var isAtEnd: Bool { end != 0 }
 }

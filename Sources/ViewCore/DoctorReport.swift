@@ -1,38 +1,54 @@
-/// The findings of `dualcamctl doctor --json`.
-package struct DoctorReport: Hashable, Sendable {
-    /// One thing that was looked at.
-    package struct Check: Hashable, Sendable {
-        /// The name, which `doctor --fix` takes.
-        package var name: String
-        /// `true` if it is well, `false` if not; `nil` if nobody knows.
-        package var isWell: Bool?
-        /// The finding in words.
-        package var text: String
-        /// The command that mends it; `nil` if there is none.
-        package var command: String?
+import FoundationEssentials
 
+/// The findings of `dualcamctl doctor --json`.
+package struct DoctorReport: Hashable, Sendable, Decodable {
+    /// One thing that was looked at.
+    package struct Check: Hashable, Sendable, Decodable {
+        /// The name, which `doctor --fix` takes.
+        package let name: String
+        /// `true` if it is well, `false` if not; `nil` if it is unknown.
+        package let isWell: Bool?
+        package let text: String
+        /// The command that mends it; `nil` if there is none.
+        package let command: String?
         /// `true` if `doctor --fix` can mend it by this name.
-        package var isFixable = false
+        package let isFixable: Bool
+
+        /// The subject, for people.
+        package var title: String {
+            switch name {
+            case "configuration": "Settings"
+            case "mirror": "Mirroring"
+            case "permissions": "Permission for cameras"
+            case "in-use": "Cameras in use"
+            case "usb": "USB"
+            case "pipewire", "wireplumber", "node": "Connection to apps"
+            case "unit": "Start at login"
+            case "daemon": "DualCam"
+            case "portal": "Apps in sandboxes"
+            case "refusals": "Apps that were refused"
+            case "access": "Apps that may use it"
+            case "hide-cameras": "Hidden cameras"
+            case "loopback": "Zoom and others"
+            case "stream": "The picture"
+            default: name.prefix(1).uppercased() + name.dropFirst()
+            }
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case name, text, command
+            case isWell = "ok"
+            case isFixable = "fix"
+        }
     }
 
-    /// All that was looked at, in its order.
-    package var checks: [Check]
+    package let checks: [Check]
 
     /// Reads the document that doctor wrote; `nil` if it is something else.
     package init?(json: String) {
-        var reader = JSONReader(Array(json.utf8))
-        guard let document = reader.document(), case .object(let members) = document,
-            case .array(let all)? = members["checks"]
-        else { return nil }
-        checks = all.compactMap { element in
-            guard case .object(let fields) = element, case .string(let name)? = fields["name"],
-                case .string(let text)? = fields["text"]
-            else { return nil }
-            var check = Check(name: name, text: text)
-            if case .boolean(let isWell)? = fields["ok"] { check.isWell = isWell }
-            if case .boolean(let isFixable)? = fields["fix"] { check.isFixable = isFixable }
-            if case .string(let command)? = fields["command"] { check.command = command }
-            return check
+        guard let report = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else {
+            return nil
         }
+        self = report
     }
 }

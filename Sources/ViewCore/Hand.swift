@@ -7,19 +7,13 @@ import Glibc
 package struct Hand: Hashable, Sendable {
     /// Something that the hand wants.
     package enum Wish: Hashable, Sendable {
-        /// The pictures change places.
         case swap
-        /// The scene goes back to the configured one.
         case reset
-        /// The inset is picked up.
         case lift
         /// The inset follows, this far from where it was, in units of the window.
         case carry(x: Double, y: Double)
-        /// The inset is put down in this corner.
         case drop(Corner)
-        /// The inset goes back to where it was.
         case putBack
-        /// The window is moved.
         case moveWindow
     }
 
@@ -28,7 +22,7 @@ package struct Hand: Hashable, Sendable {
         /// Pressed, on the inset or not, at a point.
         case down(onInset: Bool)
         case carrying
-        /// Moves the window, or is none of ours.
+        /// Moves the window, or does something that is not handled here.
         case away
     }
 
@@ -38,10 +32,8 @@ package struct Hand: Hashable, Sendable {
     /// The distance from which a press is a drag.
     package static let slop = 6.0
 
-    /// Creates a hand that touches nothing.
     package init() {}
 
-    /// `true` while the inset is carried.
     package var isCarrying: Bool { phase == .carrying }
 
     /// A press at a point of the stream, `count` times in quick succession.

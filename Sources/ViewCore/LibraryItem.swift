@@ -1,19 +1,19 @@
+import DualCamCore
+
 /// A photograph or a movie that was taken.
 package struct LibraryItem: Hashable, Sendable {
     /// The type.
     package enum Kind: Hashable, Sendable {
-        /// A photograph.
         case photo
-        /// A movie.
         case movie
     }
 
-    /// The file.
     package var path: String
     /// The file as a URI.
     package var uri: String
-    /// The type.
     package var kind: Kind
+    /// The length of a movie; `nil` if unknown.
+    package var seconds: Double?
     /// The movie of a live photo.
     package var movie: String?
     /// The camera: "back", "front" or "stream"; empty if unknown.
@@ -21,11 +21,11 @@ package struct LibraryItem: Hashable, Sendable {
     /// When it was taken, in words.
     package var when: String
 
-    /// Creates an item.
     package init(
         path: String,
         uri: String,
         kind: Kind,
+        seconds: Double? = nil,
         movie: String? = nil,
         camera: String = "",
         when: String = ""
@@ -33,12 +33,18 @@ package struct LibraryItem: Hashable, Sendable {
         self.path = path
         self.uri = uri
         self.kind = kind
+        self.seconds = seconds
         self.movie = movie
         self.camera = camera
         self.when = when
     }
 
-    /// All files that belong to it.
+    /// The length on a movie's picture; `nil` for a photograph.
+    package var length: String? {
+        guard kind == .movie else { return nil }
+        return seconds.map { Clock.text(seconds: Int($0.rounded(.down))) } ?? "▶"
+    }
+
     package var files: [String] { [path] + (movie.map { [$0] } ?? []) }
 
     /// Type, time and camera: "Photo · 22 Nov 14:30 · back".

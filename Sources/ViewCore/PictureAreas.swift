@@ -3,12 +3,21 @@ package import Frames
 
 /// The places of the two pictures in the stream at rest, in fractions of it.
 package struct PictureAreas: Hashable, Sendable {
-    /// The main picture.
     package var main: Rect
     /// The other one; `nil` while it is not shown.
     package var other: Rect?
 
-    /// Creates areas from what the daemon tells.
+    /// Creates areas from what the daemon tells, as x, y, width and height; `nil` if it tells none,
+    /// or none that a stream could have.
+    package init?(main: [Double], other: [Double]) {
+        let all = [main, other]
+        guard all.allSatisfy({ $0.count == 4 && $0.allSatisfy { abs($0) <= 16 } }),
+            all.allSatisfy({ $0[2] >= 0 && $0[3] >= 0 })
+        else { return nil }
+        let rects = all.map { Rect(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) }
+        self.init(main: rects[0], other: rects[1].width > 0 ? rects[1] : nil)
+    }
+
     package init(main: Rect, other: Rect?) {
         self.main = main
         self.other = other
@@ -31,6 +40,7 @@ package struct PictureAreas: Hashable, Sendable {
 
     /// Returns the area of an inset in `corner`, `size` of the stream's width wide.
     package static func inset(_ corner: Corner, size: Double, aspect: Double) -> Rect {
+        let size = (0...1).contains(size) ? size : 0.25
         let margin = (x: 0.02, y: 0.02 * aspect)
         let isLeft = corner == .topLeft || corner == .bottomLeft
         let isTop = corner == .topLeft || corner == .topRight
@@ -84,18 +94,27 @@ extension Corner {
             }
     }
 
-    /// The corner in words.
     package var words: String { rawValue.replacing("-", with: " ") }
 }
 
-/// The stream's place in a window that it covers, its edges cut off where the shapes differ.
+/// The stream's place in a window: all of it, and black beside it where the shapes differ.
 package struct Viewport: Hashable, Sendable {
-    /// The whole stream in units of the window; it may reach beyond the window's edges.
+    /// The whole stream in units of the window; it may reach a little beyond the window's edges.
     package let shown: Rect
+    /// `true` if the stream covers the window, whose shape is the stream's but for a rounding.
+    package let covers: Bool
 
-    /// Creates the viewport of a stream of `aspect` in a window of `size`.
+    /// Returns the shape of a stream of this size, width over height; 16:9 while it has none.
+    package static func aspect(width: UInt32, height: UInt32) -> Double {
+        guard width > 0, height > 0 else { return 16.0 / 9 }
+        return min(max(Double(width) / Double(height), 0.1), 10)
+    }
+
     package init(aspect: Double, size: Size) {
-        shown = Rect(size).covering(aspect: aspect)
+        let covering = Rect(size).covering(aspect: aspect)
+        covers =
+            covering.width - Double(size.width) <= 2 && covering.height - Double(size.height) <= 2
+        shown = covers ? covering : Rect(size).fitting(aspect: aspect)
     }
 
     /// Returns the place in the window of an area of the stream, in fractions.

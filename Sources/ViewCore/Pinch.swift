@@ -2,7 +2,6 @@ import Frames
 
 /// A thing whose size a wheel or two fingers change.
 package enum Grip: Hashable, Sendable {
-    /// The inset, which becomes larger or smaller.
     case inset
     /// The main picture, which is zoomed about this point, in fractions of it.
     case main(x: Double, y: Double)
@@ -23,7 +22,6 @@ extension PictureAreas {
 
 /// Two fingers that change a size, from when the second one touches until one is lifted.
 package struct Pinch: Hashable, Sendable {
-    /// The thing between the fingers.
     package let grip: Grip
     private let start: Double
     private let zooms: ClosedRange<Double>

@@ -9,7 +9,6 @@ package struct PreviewBytes: Hashable, Sendable {
     /// The most bytes of a picture.
     package static let longest = 1 << 20
 
-    /// Creates it without bytes.
     package init() {}
 
     /// Takes `part`, and returns the newest picture that is complete, if any.

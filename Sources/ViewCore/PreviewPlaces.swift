@@ -4,7 +4,6 @@ import DualCamCore
 package struct PreviewPlaces: Hashable, Sendable {
     private var refused: Set<String> = []
 
-    /// Creates the choice while nothing is known of any camera.
     package init() {}
 
     /// Records that there are no pictures of `device`, so that it takes no place from others.

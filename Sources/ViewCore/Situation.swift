@@ -4,38 +4,51 @@ package struct Situation: Hashable, Sendable {
     package enum Remedy: Hashable, Sendable {
         /// Starts the daemon, or its stream.
         case start
-        /// Turns privacy off.
+        /// Ends the daemon, and starts it again.
+        case restart
         case endPrivacy
+        /// Shows the cameras that can be chosen.
+        case choose
+        /// Shows what is wrong, and mends it.
+        case explain
 
         /// The words on the button.
         package var words: String {
             switch self {
             case .start: "Start"
-            case .endPrivacy: "Show the Cameras"
+            case .restart: "Restart"
+            case .endPrivacy: "Show"
+            case .choose: "Choose…"
+            case .explain: "Why?"
             }
         }
     }
 
-    /// The problem, in a few words.
+    /// The picture beneath.
+    package enum Ground: Hashable, Sendable {
+        case none
+        /// One that is old.
+        case still
+        case live
+    }
+
     package var title: String
     /// The remedy, or what happens next.
     package var advice: String
     /// The action of a button; `nil` for no button.
     package var remedy: Remedy?
-    /// `true` if the stream has a picture to show beneath.
-    package var hasPicture = false
+    package var ground: Ground
 
-    /// Creates a situation.
     package init(
         _ title: String,
         _ advice: String = "",
         _ remedy: Remedy? = nil,
-        hasPicture: Bool = false
+        over ground: Ground = .none
     ) {
         self.title = title
         self.advice = advice
         self.remedy = remedy
-        self.hasPicture = hasPicture
+        self.ground = ground
     }
 }
 
@@ -43,15 +56,13 @@ package struct Situation: Hashable, Sendable {
 package struct Knowledge: Hashable, Sendable {
     /// The daemon's state.
     package enum Daemon: Hashable, Sendable {
-        /// Nobody has answered yet.
+        /// No reply has come yet.
         case unknown
-        /// It does not run.
         case absent
         /// It was asked to start, and has not answered yet.
         case starting
         /// It could not be started, for this reason.
         case failed(String)
-        /// It runs, but does not answer.
         case silent
         /// It answers.
         case present
@@ -67,25 +78,20 @@ package struct Knowledge: Hashable, Sendable {
         package var name: String
         /// The property Holder.
         package var holder: String
-        /// The property Source.
-        package var source: String
-
-        /// Creates what is known of a camera.
         package init(
             state: String,
             interruption: String,
             name: String = "",
-            holder: String = "",
-            source: String = "auto"
+            holder: String = ""
         ) {
             self.state = state
             self.interruption = interruption
             self.name = name
             self.holder = holder
-            self.source = source
         }
 
-        /// `true` if there is none.
+        var words: String { name.isEmpty ? "A camera" : name }
+
         var isMissing: Bool {
             state == "unavailable" || ["unplugged", "not-found"].contains(interruption)
         }
@@ -93,61 +99,39 @@ package struct Knowledge: Hashable, Sendable {
 
     /// `true` while there is a session bus.
     package var hasBus = true
-    /// The daemon.
     package var daemon = Daemon.unknown
     /// The property Active of the stream.
     package var isActive = true
     /// The property Possible of the stream: PipeWire is there.
     package var isPossible = true
-    /// `true` while the window is connected to PipeWire.
     package var hasPipeWire = true
-    /// `true` while privacy is on.
     package var isPrivate = false
     /// The cameras, the main one first.
     package var cameras: [Camera] = []
     /// `true` once a picture was shown, and while they come.
     package var hasPicture = false
 
-    /// Creates knowledge of nothing.
     package init() {}
 
     /// The words to show; `nil` for the picture alone.
     package var situation: Situation? {
         guard hasBus else {
-            return Situation(
-                "There is no D-Bus session",
-                "Start the window from your desktop, or in a session that has D-Bus."
-            )
+            return Situation("Not in a desktop session", "Start DualCam from your desktop.")
         }
         switch daemon {
         case .unknown: return nil
-        case .absent:
-            return Situation("DualCam is not running", "", .start)
+        case .absent: return Situation("DualCam is not running", "The cameras are off.", .start)
         case .starting: return Situation("Starting DualCam…")
-        case .failed(let reason):
-            return Situation("DualCam does not start", reason, .start)
+        case .failed(let reason): return Situation("DualCam does not start", reason, .start)
         case .silent:
-            return Situation(
-                "DualCam does not answer",
-                "The picture comes back by itself once it does."
-            )
+            return Situation("DualCam does not answer", "", .restart, over: .still)
         case .present: break
         }
-        if isPrivate {
-            return Situation(
-                "Privacy is on",
-                "Both cameras are closed.",
-                .endPrivacy,
-                hasPicture: true
-            )
-        }
+        if isPrivate { return Situation("Cameras are off", "", .endPrivacy, over: .live) }
         let hasCamera = cameras.isEmpty || !cameras.allSatisfy { $0.state == "unavailable" }
         // Without a camera the stream is not possible either.
         if !hasPipeWire || (!isPossible && hasCamera) {
-            return Situation(
-                "Waiting for PipeWire",
-                "The picture comes back by itself once PipeWire runs."
-            )
+            return Situation("No connection to the desktop", "The picture comes back by itself.")
         }
         if !isActive { return Situation("The stream is stopped", "", .start) }
         return cameraSituation
@@ -157,36 +141,17 @@ package struct Knowledge: Hashable, Sendable {
         guard !cameras.isEmpty else { return nil }
         if cameras.allSatisfy(\.isMissing) {
             // One that the configuration names does not come by plugging in any.
-            if let wrong = cameras.first(where: { $0.interruption == "not-found" }),
-                cameras.allSatisfy({ $0.interruption == "not-found" })
-            {
-                return Situation(
-                    "“\(wrong.source)” was not found",
-                    "The configuration names this camera. Choose another one in the preferences.",
-                    hasPicture: true
-                )
-            }
-            return Situation(
-                "No camera is plugged in",
-                "Plug in one or two webcams: they are shown at once.",
-                hasPicture: true
-            )
+            let isWrong = cameras.allSatisfy { $0.interruption == "not-found" }
+            return isWrong
+                ? Situation("Your cameras were not found", "", .choose, over: .live)
+                : Situation("No camera: plug one in", "", over: .live)
         }
         if let held = cameras.first(where: { $0.interruption == "busy" }) {
-            let name = held.name.isEmpty ? "A camera" : held.name
-            return Situation(
-                "\(name) is in use by \(held.holder.isEmpty ? "another program" : held.holder)",
-                "Close it there, and the picture comes back by itself.",
-                hasPicture: true
-            )
+            let holder = held.holder.isEmpty ? "another program" : held.holder
+            return Situation("\(held.words) is in use by \(holder)", "", over: .live)
         }
         if let denied = cameras.first(where: { $0.interruption == "denied" }) {
-            let name = denied.name.isEmpty ? "a camera" : denied.name
-            return Situation(
-                "DualCam may not open \(name)",
-                "`dualcamctl doctor` says how to allow it.",
-                hasPicture: true
-            )
+            return Situation("\(denied.words) may not be opened", "", .explain, over: .live)
         }
         return nil
     }

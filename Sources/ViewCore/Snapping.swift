@@ -59,6 +59,29 @@ package enum Snapping {
         return place
     }
 
+    /// The corner of the screen that stays where it is when a window gets another size.
+    package struct Anchor: Hashable, Sendable {
+        private var isRight = true
+        private var isLow = true
+
+        package init() {}
+
+        /// Returns `window` on `area`, with another `size`: the corner that it is nearest to stays.
+        /// A window as large as the area is as near to two, and keeps the one that it had.
+        package mutating func resized(_ window: Rect, to size: Size, on area: Rect) -> Rect {
+            if abs(window.midX - area.midX) > 1 { isRight = window.midX > area.midX }
+            if abs(window.midY - area.midY) > 1 { isLow = window.midY > area.midY }
+            let (width, height) = (Double(size.width), Double(size.height))
+            let rect = Rect(
+                x: isRight ? window.maxX - width : window.x,
+                y: isLow ? window.maxY - height : window.y,
+                width: width,
+                height: height
+            )
+            return inside(rect, area)
+        }
+    }
+
     /// Returns the size of `aspect` nearest to `size`, as wide as it is, within `smallest` and
     /// `room`.
     package static func shaped(_ size: Size, aspect: Double, room: Size) -> Size {
@@ -67,6 +90,5 @@ package enum Snapping {
         return Size(width: Int(width.rounded()), height: Int((width / max(0.1, aspect)).rounded()))
     }
 
-    /// The narrowest window.
     package static let smallestWidth = 200
 }

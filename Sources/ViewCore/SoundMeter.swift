@@ -3,7 +3,7 @@ package enum SoundMeter {
     /// The faintest sound that is shown, in decibels below the loudest.
     private static let range = 48.0
 
-    /// Returns how much of a bar is full for a level, 0 … 1: ears hear ratios, not differences.
+    /// Returns the filled part of a bar for a level, both 0 … 1. The scale is logarithmic.
     package static func filled(_ level: Double) -> Double {
         guard level.isFinite, level > 0 else { return 0 }
         // log10, without an import: a level of 2^-n is 6.02 n decibels down.

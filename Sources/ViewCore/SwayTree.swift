@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import Frames
 
 /// A window's place on a desktop of Sway's.
@@ -6,60 +7,51 @@ package struct SwayPlace: Hashable, Sendable {
     package var window: Rect
     /// The part of its output that bars leave free.
     package var area: Rect
+}
 
-    /// Creates a place.
-    package init(window: Rect, area: Rect) {
-        self.window = window
-        self.area = area
-    }
-
+extension SwayPlace {
     /// Finds the window called `title` of the program `app` in the tree that Sway tells; `nil` if
     /// it is not there, or this is no tree.
     package init?(of app: String, title: String, in tree: String) {
-        var reader = JSONReader(Array(tree.utf8))
-        guard let root = reader.document(),
-            let place = Self.find(app, title, in: root, area: nil)
+        guard let root = try? JSONDecoder().decode(Node.self, from: Data(tree.utf8)),
+            let place = root.place(of: app, title, area: nil)
         else { return nil }
         self = place
     }
 
-    private static func find(
-        _ app: String,
-        _ title: String,
-        in node: JSONReader.Element,
-        area: Rect?
-    ) -> SwayPlace? {
-        guard case .object(let fields) = node else { return nil }
-        let rect = fields["rect"].flatMap(rect)
-        if case .string(app)? = fields["app_id"], case .string(title)? = fields["name"],
-            let rect, let area
-        {
-            return SwayPlace(window: rect, area: area)
-        }
-        var area = area
-        if case .string("workspace")? = fields["type"] { area = rect }
-        for key in ["nodes", "floating_nodes"] {
-            guard case .array(let nodes)? = fields[key] else { continue }
-            for node in nodes {
-                if let place = find(app, title, in: node, area: area) { return place }
+    /// A node of the tree: sway-ipc(7).
+    private struct Node: Decodable {
+        /// A place on all outputs together, in pixels.
+        struct Place: Decodable {
+            let x, y, width, height: Double
+
+            /// The rectangle, unless a number is none of a screen.
+            var rect: Rect? {
+                [x, y, width, height].allSatisfy { abs($0) <= 1e6 }
+                    ? Rect(x: x, y: y, width: width, height: height) : nil
             }
         }
-        return nil
-    }
 
-    /// The largest number taken for a place or a length, in pixels.
-    private static let largest = 1e6
+        let type, name: String?
+        let app: String?
+        let rect: Place?
+        let nodes, floating: [Node]?
 
-    private static func rect(_ element: JSONReader.Element) -> Rect? {
-        guard case .object(let fields) = element else { return nil }
-        let numbers = ["x", "y", "width", "height"].compactMap { key -> Double? in
-            guard case .number(let number)? = fields[key], abs(number) <= largest else {
-                return nil
-            }
-            return number
+        enum CodingKeys: String, CodingKey {
+            case type, name, rect, nodes
+            case app = "app_id"
+            case floating = "floating_nodes"
         }
-        guard numbers.count == 4 else { return nil }
-        return Rect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+
+        /// Returns the place of the window in this node, whose workspace is `area`.
+        func place(of app: String, _ title: String, area: Rect?) -> SwayPlace? {
+            if self.app == app, name == title, let window = rect?.rect, let area {
+                return SwayPlace(window: window, area: area)
+            }
+            let area = type == "workspace" ? rect?.rect : area
+            return ((nodes ?? []) + (floating ?? [])).lazy
+                .compactMap { $0.place(of: app, title, area: area) }.first
+        }
     }
 }
 
@@ -67,7 +59,6 @@ package struct SwayPlace: Hashable, Sendable {
 package struct SwayCommands: Hashable, Sendable {
     private let criteria: String
 
-    /// Creates the commands for the window called `title` of the program `app`.
     package init(of app: String, title: String) {
         criteria = "[app_id=\"^\(app)$\" title=\"^\(title)$\"]"
     }

@@ -1,8 +1,17 @@
 import Glibc
 
+/// The magnification of a lens on its button: ".5", "1", "3.5".
+package enum LensFactor {
+    /// Returns the text for a magnification.
+    package static func text(_ factor: Double) -> String {
+        let shown = (factor * 10).rounded() / 10
+        let text = Int(exactly: shown).map { "\($0)" } ?? "\(shown)"
+        return text.hasPrefix("0.") ? String(text.dropFirst()) : text
+    }
+}
+
 /// The part of a camera's picture that is shown, as far as the window has chosen it.
 package struct ZoomView: Hashable, Sendable {
-    /// The magnification.
     package private(set) var zoom: Double
     /// The middle of what is shown, in fractions of the whole picture.
     package private(set) var x = 0.5

@@ -34,7 +34,7 @@ struct ComposingRows {
         let compositor = Compositor(canvas: Clips.size)
         let output = Output()
         func compose(_ scene: Scene) -> Double {
-            time { index in
+            threadTime(of: frames) { index in
                 compositor.composite(
                     scene,
                     back: pictures[index % pictures.count],
@@ -46,7 +46,7 @@ struct ComposingRows {
             }
         }
         func copy() -> Double {
-            time { index in
+            threadTime(of: frames) { index in
                 let from = pictures[index % pictures.count].plane(0).base
                 output.next().update(from: from, count: output.byteCount)
             }
@@ -65,17 +65,5 @@ struct ComposingRows {
             Row("raw YUYV: composing ÷ copy", "", target: 2, ratios(0)),
             Row("raw YUYV: composing in the middle of a swap ÷ copy", "", target: 6, ratios(1)),
         ]
-    }
-
-    /// Returns the processor time of this thread that `draw` takes for one frame, in milliseconds.
-    private func time(_ draw: (Int) -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
-        }
-        let start = now()
-        for index in 0..<frames { draw(index) }
-        return (now() - start) / Double(frames)
     }
 }

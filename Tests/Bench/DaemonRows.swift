@@ -160,9 +160,7 @@ struct DaemonRows {
                 let start = MonotonicClock.now
                 let daemon = try Daemon(configuration(movie(.clean)), in: session, node: false)
                 ready.append((daemon.notifications.readiness - start).seconds * 1000)
-                try eventually("the node") {
-                    try daemon.get("Active", of: .stream) == .boolean(true)
-                }
+                try eventually("the node") { try daemon.stream.get(\.active) == true }
                 let reader = try StreamReader("dualcam", in: session)
                 let frame = try reader.next()
                 let opening = try daemon.statistic("opening", "back", "longest") / 1000
@@ -194,13 +192,16 @@ struct DaemonRows {
             let (idle, files) = (process.memory, process.files)
             let states = try [DualCam.backPath, DualCam.frontPath].map { try daemon.state(of: $0) }
             let descriptors = Double(process.descriptors)
+            let threads = Double(process.threadNames.count)
             rows += [
                 Row("idle: cameras open", "", target: 0, [Double(states.count { $0 != "closed" })]),
                 Row("  frames", "", target: 0, [try captured(daemon) - frames]),
-                Row("  wake-ups a second", "1/s", target: 1, [rate]),
-                Row("  memory, resident", "MB", target: 25, [idle.resident]),
+                Row("  wake-ups a second", "1/s", target: 0, [rate]),
+                Row("  threads", "", target: 10, [threads]),
+                Row("  descriptors", "", target: 64, [descriptors]),
+                Row("  memory: its share (PSS)", "MB", target: 26, [idle.share]),
+                Row("  resident", "MB", [idle.resident]),
                 Row("  of that its own", "MB", [idle.own]),
-                Row("  descriptors", "", [descriptors]),
             ]
             let reader = try StreamReader("dualcam", in: daemon.session)
             defer { reader.close() }
@@ -228,7 +229,7 @@ struct DaemonRows {
 
     private func captured(_ daemon: Daemon) throws -> Double {
         try [DualCam.backPath, DualCam.frontPath].reduce(0) {
-            $0 + Double(try daemon.get("FramesCaptured", of: .camera, at: $1).integer ?? 0)
+            $0 + Double(try Int(daemon.camera($1).get(\.framesCaptured)))
         }
     }
 

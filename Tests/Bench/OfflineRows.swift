@@ -99,7 +99,6 @@ struct OfflineRows {
         }
     }
 
-    /// Returns the processor time in seconds.
     /// Returns the rows of `input` beside the same work of `base`, another binary of the benchmark.
     /// The two run in turn, and change places each time: what slows the machine slows both.
     func rows(_ input: Input, against base: String) throws -> [Row] {
@@ -125,6 +124,7 @@ struct OfflineRows {
         ]
     }
 
+    /// Returns the processor time in seconds.
     private func cost(_ side: Side, _ input: Input, frames: Int) throws -> Double {
         let arguments = [
             "--side", side.rawValue, "--clip", input.path(clips), "--frames", "\(frames)",

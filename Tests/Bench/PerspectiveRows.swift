@@ -126,14 +126,8 @@ struct PerspectiveRows {
         scene.append(layer)
         let (drawn, pictures) = (scene, try pictures(size))
         let (compositor, output) = (Compositor(canvas: size), Output(size))
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
-        }
         return {
-            let start = now()
-            for index in 0..<frames {
+            threadTime(of: frames) { index in
                 compositor.composite(
                     drawn,
                     back: pictures[index % pictures.count],
@@ -143,7 +137,6 @@ struct PerspectiveRows {
                     stride: 2 * size.width
                 )
             }
-            return (now() - start) / Double(frames)
         }
     }
 }

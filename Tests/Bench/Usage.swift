@@ -37,6 +37,19 @@ func processorTime() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
+/// Returns the processor time of this thread that `draw` takes for one of so many frames, in
+/// milliseconds.
+func threadTime(of frames: Int, _ draw: (Int) -> Void) -> Double {
+    func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
+    }
+    let start = now()
+    for index in 0..<frames { draw(index) }
+    return (now() - start) / Double(frames)
+}
+
 /// Prints progress to standard error.
 func say(_ text: String) { FileHandle.standardError.write(Data("bench: \(text)\n".utf8)) }
 

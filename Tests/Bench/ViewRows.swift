@@ -154,13 +154,13 @@ struct ViewRows {
 
     /// Returns the frames that the main camera has given so far.
     private func captured(_ daemon: Daemon) throws -> Int {
-        try daemon.get("FramesCaptured", of: .camera, at: DualCam.backPath).integer ?? 0
+        try Int(daemon.back.get(\.framesCaptured))
     }
 
     /// Waits until `count` programs take the stream.
     private func consumed(by count: UInt32, _ daemon: Daemon) throws {
         try eventually("\(count) consumers", within: 15) {
-            try daemon.get("Consumers", of: .stream) == .uint32(count)
+            try daemon.stream.get(\.consumers) == count
         }
     }
 

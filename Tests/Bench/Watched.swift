@@ -26,11 +26,17 @@ struct Watched {
         threads.reduce(0) { $0 + number("voluntary_ctxt_switches", in: "task/\($1)/status") }
     }
 
-    /// The resident memory in megabytes (10^6 bytes): the total, and the part that is its own,
-    /// without files and shared memory.
-    var memory: (resident: Double, own: Double) {
-        let resident = number("VmRSS", in: "status")
-        return (Double(resident) * 1024 / 1e6, Double(number("RssAnon", in: "status")) * 1024 / 1e6)
+    /// The memory in megabytes (10^6 bytes): what is resident; its share of that (PSS), where each
+    /// page counts in parts for the programs that have it; and the part that is its own, without
+    /// files and shared memory.
+    var memory: (resident: Double, share: Double, own: Double) {
+        func megabytes(_ key: String, _ file: String) -> Double {
+            Double(number(key, in: file)) * 1024 / 1e6
+        }
+        return (
+            megabytes("VmRSS", "status"), megabytes("Pss", "smaps_rollup"),
+            megabytes("RssAnon", "status")
+        )
     }
 
     /// The resident memory in megabytes by mapped file.

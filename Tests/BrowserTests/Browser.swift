@@ -4,7 +4,7 @@ import TestSupport
 
 /// The parts of a desktop that a bare session lacks: a display, and the portal through which
 /// browsers reach cameras. Ends with the session.
-final class Desktop {
+final class BrowserDesktop {
     let session: PrivateSession
     private let display: String
 
@@ -102,7 +102,7 @@ final class Browser {
     private let child: Child
 
     /// Opens `page` with a profile of its own.
-    init(on desktop: Desktop, showing page: Data) throws {
+    init(on desktop: BrowserDesktop, showing page: Data) throws {
         server = try PageServer(page: page)
         child = try desktop.run(
             "chromium",

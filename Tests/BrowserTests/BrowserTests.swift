@@ -25,7 +25,7 @@ struct BrowserTests {
         )
         try Daemon.with(Self.configuration) { daemon in
             // Portal 1.16 never notices a camera that appears after it.
-            let desktop = try Desktop(in: daemon.session)
+            let desktop = try BrowserDesktop(in: daemon.session)
             try desktop.waitForCamera()
             try watch(daemon, on: desktop, page)
             try reopen(on: desktop, page)
@@ -36,7 +36,7 @@ struct BrowserTests {
     @Test("that was never started sees the stream after doctor --fix", .timeLimit(.minutes(8)))
     func trial() throws {
         try Daemon.with(Self.configuration) { daemon in
-            let desktop = try Desktop(in: daemon.session, isNew: true)
+            let desktop = try BrowserDesktop(in: daemon.session, isNew: true)
             try desktop.waitForCamera()
             let (directory, home) = (daemon.session.directory, "\(daemon.session.directory)/home")
             // Nothing of the machine is changed, whatever doctor finds there.
@@ -113,7 +113,7 @@ struct BrowserTests {
 
     /// Opens the page, counts frames, and checks the picture before, between and after two swaps,
     /// and while the cameras are closed.
-    private func watch(_ daemon: Daemon, on desktop: Desktop, _ page: Data) throws {
+    private func watch(_ daemon: Daemon, on desktop: BrowserDesktop, _ page: Data) throws {
         let (browser, opened) = try open(on: desktop, page)
         #expect(opened.cameras == ["DualCam"])
         #expect(opened.label == "DualCam")
@@ -162,7 +162,7 @@ struct BrowserTests {
     }
 
     /// Makes the page close and open the camera ten times, while GStreamer uses it, too.
-    private func reopen(on desktop: Desktop, _ page: Data) throws {
+    private func reopen(on desktop: BrowserDesktop, _ page: Data) throws {
         // Frames of 144 bytes, so that the size of the file gives their number.
         let file = "\(desktop.session.directory)/frames"
         let other = try desktop.session.run(
@@ -220,7 +220,7 @@ struct BrowserTests {
     /// Opens the page in a new browser, and once more if Chromium's own failure ended the first
     /// one.
     private func open(
-        on desktop: Desktop,
+        on desktop: BrowserDesktop,
         _ page: Data
     ) throws -> (Browser, PageServer.Report) {
         for _ in 1...3 {

@@ -20,7 +20,11 @@ import Testing
             _ source: SourceSpecification,
             _ device: CameraDevice? = nil
         ) throws -> String? {
-            try cameraSource(source, role: .front, device: device)?.identity
+            guard let use = try SourceUse(source, role: .front, device: device) else { return nil }
+            let made = try cameraSource(use)
+            #expect(made.identity == use.identity && made.name == use.name)
+            #expect(made.place == use.place)
+            return made.identity
         }
         #expect(try identity(.auto) == nil)
         #expect(try identity(.auto, Self.desk) == "v4l2:a-desk")
@@ -29,18 +33,27 @@ import Testing
         #expect(try identity(.test(nil)) == "test:front")
         #expect(try identity(.test("bars")) == "test:bars")
         #expect(try identity(.pipewire("node")) == "pipewire:node")
-        #expect(throws: CaptureError.self) { try identity(.test("bear")) }
+        #expect(try identity(.test("bars-plain")) == "test:bars-plain")
+        #expect(try identity(.file("/a/b.jpg")) == "file:/a/b.jpg")
+        let address = try NetworkAddress(parsing: "http://phone:8080/video?key=1")
+        #expect(try identity(.url(address))?.hasPrefix("url:http://phone:8080/video?") == true)
+        let node = CameraDevice(path: "pipewire:n", name: "Node", identity: "pipewire:n")
+        #expect(try identity(.auto, node) == "pipewire:n")
+        let unknown = #expect(throws: UnknownTestPicture.self) { try identity(.test("bear")) }
+        let same = #expect(throws: CaptureError.self) { try TestSource("bear", role: .front) }
+        #expect(unknown.map { "\($0)" } == same.map { "\($0)" })
     }
 
     @Test func `a device that is not there is told from one that cannot be used`() throws {
         let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
         let error = #expect(throws: CaptureError.self) {
-            try V4L2Source(named: "no-such-camera").open(request)
+            let use = try SourceUse(.v4l2("no-such-camera"), role: .back, device: nil)
+            return try use.map(cameraSource)?.open(request)
         }
         #expect(error?.code == .notFound)
         #expect(error?.interruption == .notFound)
         let gone = #expect(throws: CaptureError.self) {
-            try V4L2Source(missing: "v4l2:usb-1", name: "Desk").open(request)
+            try cameraSource(SourceUse(Self.desk).absent).open(request)
         }
         #expect(gone?.interruption == .unplugged)
         #expect(error?.description.contains("no-such-camera") == true)

@@ -1,8 +1,9 @@
 import Capture
 import DualCamCore
 import Frames
-import PipeWire
 import Testing
+
+@testable import PipeWire
 
 /// What `auto` chooses at desks that people have, from the facts that their devices give.
 @Suite("At a desk with", .timeLimit(.minutes(5))) struct DeskTests {

@@ -174,35 +174,17 @@ private final class Recording: FrameTap {
 /// A source of a scripted device, which waits as a real one does.
 private final class ScriptedSource: CameraSource {
     // Unsafe: used on the camera's thread alone once that has opened it.
-    private nonisolated(unsafe) let calls: PatientDevice
+    private nonisolated(unsafe) let device: ScriptedDevice
 
-    init(_ device: ScriptedDevice) { calls = PatientDevice(device) }
+    init(_ device: ScriptedDevice) {
+        device.isPatient = true
+        self.device = device
+    }
 
     var name: String { "scripted" }
     var identity: String { "scripted" }
 
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: calls), request)
-    }
-}
-
-/// A scripted device that waits for the bell while it has no picture.
-private final class PatientDevice: VideoCalls {
-    private let device: ScriptedDevice
-
-    init(_ device: ScriptedDevice) { self.device = device }
-
-    var descriptor: CInt { device.descriptor }
-    func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
-        device.ioctl(request, argument)
-    }
-    func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory {
-        try device.map(offset: offset, length: length)
-    }
-    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
-        if case .ready(let events) = device.wait(bell: bell, until: deadline) {
-            return .ready(events)
-        }
-        return Capture.wait(for: -1, bell: bell, until: deadline)
+        try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
     }
 }

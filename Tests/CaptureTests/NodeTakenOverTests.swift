@@ -6,15 +6,14 @@ import Testing
 
 @Suite("A camera's node") struct NodeTakenOverTests {
     private func camera(bus: String, isRelay: Bool = false) -> V4L2Source {
-        V4L2Source(
-            CameraDevice(
-                path: "/dev/video0",
-                name: "Desk",
-                identity: "v4l2:desk",
-                bus: bus,
-                isRelay: isRelay
-            )
+        let device = CameraDevice(
+            path: "/dev/video0",
+            name: "Desk",
+            identity: "v4l2:desk",
+            bus: bus,
+            isRelay: isRelay
         )
+        return V4L2Source(SourceUse(device))
     }
 
     /// A device at that node, at the place `bus`.

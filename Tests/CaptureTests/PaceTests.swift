@@ -39,6 +39,12 @@ import Testing
     @Test("has a patience of some pauses, and forgets a long one")
     func patience() {
         var pace = Pace()
+        // Whatever came at once at the start, a slow camera may have sent.
+        for _ in 0..<3 {
+            pace.count(Timestamp(seconds: 99))
+            #expect(pace.patience == 4)
+        }
+        pace = Pace()
         count(&pace, 30, from: 100, for: 1)
         #expect(pace.patience == 0.4)
         pace.count(Timestamp(seconds: 105))

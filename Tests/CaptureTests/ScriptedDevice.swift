@@ -25,6 +25,8 @@ final class ScriptedDevice: VideoCalls {
     var events = CInt(POLLIN)
     /// `true` if poll returns `events` even without a frame.
     var isBroken = false
+    /// `true` if poll waits for the bell while there is no frame.
+    var isPatient = false
     /// What it answers to further calls.
     var answers: [UInt: (UnsafeMutableRawPointer) -> CInt] = [:]
     /// The calls made, in order.
@@ -167,7 +169,8 @@ final class ScriptedDevice: VideoCalls {
     }
 
     func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
-        isBroken || (!deliveries.isEmpty && !queued.isEmpty) ? .ready(events) : .due
+        if isBroken || (!deliveries.isEmpty && !queued.isEmpty) { return .ready(events) }
+        return isPatient ? Capture.wait(for: -1, bell: bell, until: deadline) : .due
     }
 }
 

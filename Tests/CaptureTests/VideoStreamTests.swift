@@ -2,7 +2,6 @@ import CV4L2
 import DualCamCore
 import Frames
 import Glibc
-import Imaging
 import Platform
 import TestJPEGs
 import Testing
@@ -297,7 +296,7 @@ import Testing
                 : (0..<3072).map { $0 < 2048 ? 20 : [10, 30][$0 % 2] }
             let frame = try device.frame(of: stream, .init(content: content))
             #expect(frame.layout.format == format)
-            let seen = (0..<3).map { Reference.sample(frame, plane: $0, x: 30, y: 15) }
+            let seen = (0..<3).map { frame.sample(plane: $0, x: 30, y: 15) }
             #expect(seen == [20, 10, 30])
         }
     }
@@ -411,7 +410,7 @@ import Testing
         let stream = try open(device)
         let frame = try device.frame(of: stream, .init(content: content))
         for (x, y) in [(0, 0), (30, 7), (63, 15), (31, 31)] {
-            #expect(Reference.sample(frame, plane: 0, x: x, y: y) <= 16, "at \(x), \(y)")
+            #expect(frame.sample(plane: 0, x: x, y: y) <= 16, "at \(x), \(y)")
         }
     }
 

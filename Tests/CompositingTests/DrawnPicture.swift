@@ -1,6 +1,7 @@
 import Compositing
 import DualCamCore
 import Frames
+import TestJPEGs
 
 /// One pixel of a composed picture, with the chroma of its pair.
 struct Pixel: Equatable, CustomStringConvertible {
@@ -71,7 +72,15 @@ extension State {
                 front: CameraState(source: .auto, mirror: true, rotation: 0)
             )
         )
-        for role in Role.allCases { state.take(.camera(role, .assigned(name: role.rawValue)), 1) }
+        let cameras = Role.allCases.map {
+            CameraDevice(
+                path: "/dev/\($0)",
+                name: $0.rawValue,
+                identity: $0 == .back ? "own" : "other",
+                orientation: $0 == .back ? .back : .front
+            )
+        }
+        state.take(.cameras(.found(cameras, from: .kernel(isWhole: true))), 1)
         for event in events { state.take(event, 1) }
         return state
     }
@@ -79,5 +88,18 @@ extension State {
     /// Applies `event` at `seconds`.
     mutating func take(_ event: Event, _ seconds: Double) {
         _ = reduce(&self, event, at: Timestamp(seconds: seconds))
+    }
+}
+
+/// Returns a frame of slopes and circles, in which edges, turns and mirroring are visible.
+func drawnFrame(size: Size, isWarm: Bool) -> Frame {
+    frame(size: size, format: .i444) { plane, x, y in
+        let (dx, dy) = (x - size.width / 3, y - size.height / 3)
+        let isRing = (dx * dx + dy * dy) / (size.area / 60 + 1) % 2 == 0
+        return switch plane {
+        case 0: UInt8(40 + 150 * x / size.width + (isRing ? 40 : 0))
+        case 1: isWarm ? 90 : UInt8(128 + 60 * y / size.height)
+        default: isWarm ? UInt8(150 + 50 * y / size.height) : 110
+        }
     }
 }

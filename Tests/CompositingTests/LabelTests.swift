@@ -165,7 +165,7 @@ import Testing
             for i in 0..<label.size.area { row[2 * i] = luma }
             row.withUnsafeMutableBufferPointer { buffer in
                 guard let base = buffer.baseAddress else { return }
-                label.lay(
+                label.overlay.lay(
                     over: base,
                     stride: 2 * label.size.width,
                     x: 0,

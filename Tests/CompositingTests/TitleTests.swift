@@ -1,9 +1,9 @@
-import DualCamCore
 import Frames
 import Imaging
 import Testing
 
 @testable import Compositing
+@testable import DualCamCore
 
 @Suite("The title's picture") struct TitlePictureTests {
     /// The pixels of a grey canvas that a title has changed.

@@ -92,6 +92,43 @@ struct DaemonMirrorTests {
         }
     }
 
+    @Test func whatIsAskedOfADaemonThatHangsIsNotDoneLater() throws {
+        try PrivateSession.with([.bus]) { session in
+            let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+            let daemon = try Named("it", on: address)
+            var isDone = false
+            let scene = Interface(
+                SceneInterface.name,
+                methods: [Interface.Method("Reset", takes: ["options": "a{sv}"])]
+            )
+            daemon.server.export(scene, at: DualCam.path, onCall: { _ in isDone = true })
+            let loop = try EventLoop()
+            let mirror = DaemonMirror(try BusConnection(to: .address(address), loop: loop))
+            try eventually("its name", within: 10) {
+                daemon.loop.runOnce(milliseconds: 1)
+                loop.runOnce(milliseconds: 1)
+                return mirror.isPresent == true
+            }
+            var error: DBusError?
+            mirror.call(\SceneInterface.reset, ()) { answer in
+                if case .failure(let reason) = answer { error = reason }
+            }
+            try eventually("silence", within: 10) {
+                loop.runOnce(milliseconds: 10)
+                return mirror.isSilent && error != nil
+            }
+            #expect(error?.name.hasSuffix(".NoReply") == true)
+            mirror.probe()
+            try eventually("an answer", within: 10) {
+                daemon.loop.runOnce(milliseconds: 1)
+                loop.runOnce(milliseconds: 1)
+                return !mirror.isSilent
+            }
+            try daemon.settle()
+            #expect(!isDone)
+        }
+    }
+
     @Test func aLateAnswerOfTheDaemonBeforeIsPassedOver() throws {
         try PrivateSession.with([.bus]) { session in
             let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""

@@ -28,6 +28,21 @@ private struct LampInterface: InterfaceMembers {
     let blinked = SignalMember("Blinked", ArgumentMember<UInt32>("times"))
 }
 
+/// Properties and an option that are numbers.
+private struct NumberInterface: InterfaceMembers {
+    static let name = "org.example.Thing1.Numbers"
+    static let members = NumberInterface()
+
+    struct Wait: OptionMembers {
+        init() {}
+        let hours = OptionMember<UInt32>("hours")
+    }
+
+    let wait = MethodMember("Wait", options: Wait.self)
+    let hours = PropertyMember<UInt32>("Hours", .readWrite)
+    let share = PropertyMember<Double>("Share", .readWrite)
+}
+
 /// A server without a bus: what is sent to it is delivered at once, and what it sends is kept.
 private final class Loopback: MessagePort {
     var onCall: ((Message) -> Void)?
@@ -134,6 +149,72 @@ private final class Loopback: MessagePort {
         #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs")
         try port.set("Lit", .boolean(false))
         #expect(port.last == "[]")
+    }
+
+    @Test func anIntegerOfAnyTypeThatFitsIsTaken() throws {
+        var hours: [UInt32] = []
+        var shares: [Double] = []
+        server.export(NumberInterface.self, at: desk) { numbers in
+            numbers.get(\.hours) { hours.last ?? 0 }
+            numbers.set(\.hours) { hours.append($0) }
+            numbers.get(\.share) { shares.last ?? 0 }
+            numbers.set(\.share) { shares.append($0) }
+            numbers.answer(\.wait) { call in
+                hours.append(call.options.hours ?? 0)
+                call.reply()
+            }
+        }
+        func set(_ property: String, _ value: Value) throws {
+            try port.call(
+                "Set",
+                of: "org.freedesktop.DBus.Properties",
+                [.string(NumberInterface.name), .string(property), .variant(value)]
+            )
+        }
+        for value: Value in [.int32(90), .byte(1), .int64(2), .uint64(3)] {
+            try set("Hours", value)
+            #expect(port.last == "[]")
+        }
+        try set("Share", .int32(2))
+        try port.call("Wait", of: NumberInterface.name, [.named(["hours": .int32(7)])])
+        #expect(hours == [90, 1, 2, 3, 7] && shares == [2])
+        for value: Value in [.int32(-1), .uint64(1 << 32), .double(1)] {
+            try set("Hours", value)
+            #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs", "\(value)")
+        }
+    }
+
+    @Test func stepsAreTakenFromWhatThereIsByThoseWhoMaySetIt() throws {
+        var isLit = false
+        server.export(LampInterface.self, at: desk) { lamp in
+            lamp.answer(\.blink) { $0.reply(true) }
+            lamp.answer(\.burn) { $0.reply() }
+            lamp.get(\.lit) { isLit }
+            lamp.set(\.lit) { isLit = $0 }
+            lamp.get(\.hours) { 12 }
+            lamp.step(\.hours) { step throws(DBusKit.DBusError) in
+                guard try step.number < 9 else { throw .failed("too many") }
+                step.accept(isLimited: true)
+            }
+        }
+        var told: [String] = []
+        func step(_ property: String, _ change: Value) {
+            server.step(property, of: LampInterface.name, at: desk, by: change) { result in
+                switch result {
+                case .success(let (value, isLimited)): told.append("\(value) \(isLimited)")
+                case .failure(let error): told.append("\(error)")
+                }
+            }
+        }
+        for _ in 0..<3 { step("Lit", .string("toggle")) }
+        #expect(told == ["boolean(true) false", "boolean(false) false", "boolean(true) false"])
+        told = []
+        step("Hours", .int32(1))
+        step("Hours", .double(9))
+        step("Hours", .string("next"))
+        step("Lit", .double(0.5))
+        step("None", .int32(1))
+        #expect(told.count == 5 && told[0] == "uint64(12) true" && told[1] == "too many")
     }
 
     @Test func oneElementMayStandForAListOfOne() throws {

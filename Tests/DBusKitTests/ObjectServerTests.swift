@@ -1,5 +1,6 @@
 import CDBus
 import Frames
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -465,5 +466,25 @@ extension Stage {
         }
         // A round serves some dozens of messages, not thousands.
         #expect(most < 500)
+    }
+
+    @Test func `the calls of several callers are answered in turn`() throws {
+        stage.exportLamp { invocation in
+            usleep(5000)
+            invocation.reply()
+        }
+        let (greedy, other) = (try stage.client(), try stage.client())
+        var answers = 0
+        // As many as this bus lets wait.
+        for _ in 0..<128 {
+            try greedy.call(Stage.lampCall("Later", timeout: 60)) { _ in answers += 1 }
+        }
+        greedy.flush()
+        var isAnswered = false
+        try other.call(Stage.lampCall("Later")) { _ in isAnswered = true }
+        try stage.wait(for: "the answer to the other") { isAnswered }
+        // All of them came before it.
+        #expect(answers < 64)
+        try stage.wait(for: "the other answers") { answers == 128 }
     }
 }

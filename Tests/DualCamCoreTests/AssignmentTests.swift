@@ -151,7 +151,7 @@ import Testing
     @Test func `a role yields to a better device while nobody looks, and never to an equal one`() {
         let (small, large) = (Self.camera("a", 640), Self.camera("b", 1920))
         let (lid, twin) = (Self.camera("lid", 1280, isFixed: true), Self.camera("0", 640))
-        let idle = AutoPolicy(yields: true)
+        let idle = AutoPolicy(isIdle: true)
         #expect(Self.names([small, large, lid], holding: "a", "lid") == ["a", "lid"])
         #expect(Self.names([small, large, lid], holding: "a", "lid", by: idle) == ["b", "lid"])
         #expect(Self.names([small, twin, lid], holding: "a", "lid", by: idle) == ["a", "lid"])
@@ -240,7 +240,7 @@ import Testing
                 "better than the present back camera: takes over once nothing uses it", front,
             ]
         )
-        let idle = AutoPolicy(yields: true)
+        let idle = AutoPolicy(isIdle: true)
         #expect(reasons([small, large, lid], holding: "a", idle) == [second, best, front])
         let failing = AutoPolicy(failing: ["v4l2:b"])
         #expect(

@@ -1,6 +1,7 @@
-import DualCamCore
 import Frames
 import Testing
+
+@testable import DualCamCore
 
 @Suite("The search for cameras") struct CameraSearchTests {
     private static let desk = CameraDevice(path: "/dev/video0", name: "Desk", identity: "v4l2:desk")
@@ -27,21 +28,30 @@ import Testing
         var configuration = Configuration()
         configuration.cameras.back.source = back
         configuration.cameras.front.source = front
-        var search = CameraSearch(configuration, failing: failing, isInUse: true)
-        search.devices = devices
+        var search = CameraSearch(configuration.cameras)
+        search.attached = devices
         search.isListed = true
+        for device in failing { Self.fail(device, in: &search) }
         return search
+    }
+
+    /// Has `device` fail too often.
+    private static func fail(_ device: String, in search: inout CameraSearch) {
+        while !search.trials.failing.contains(device) {
+            _ = search.trials.fail(device, at: .zero)
+        }
     }
 
     /// Returns what `search` says of both cameras.
     private func problems(_ search: CameraSearch) -> [String] {
+        let policy = search.policy(isInUse: true)
         let found = assign(
             search.devices,
             back: search.cameras.back.source,
             front: search.cameras.front.source,
-            by: search.policy
+            by: policy
         )
-        return Role.allCases.map { search.problem(of: $0, found) }
+        return Role.allCases.map { search.problem(of: $0, found, by: policy) }
     }
 
     @Test func `A device that is named is missed once all are listed, until it was there`() {
@@ -51,7 +61,7 @@ import Testing
         search.isListed = false
         #expect(problems(search) == ["", ""])
         search.isListed = true
-        search.namedDevices["v4l2:dsk"] = Self.infrared
+        search.namedDevices["v4l2:dsk"] = SourceUse(Self.infrared)
         #expect(problems(search) == ["", ""])
     }
 
@@ -88,10 +98,12 @@ import Testing
 
     @Test func `A device that was left says how it is tried again, while it still fails`() {
         var search = search([Self.desk], failing: ["v4l2:old"])
-        search.left.back = AbsentDevice(identity: "v4l2:old", name: "Old")
+        search.left.back = SourceUse(
+            CameraDevice(path: "/dev/video9", name: "Old", identity: "v4l2:old")
+        )
         let text = "Old failed again and again, so another camera is the back camera now. "
         #expect(problems(search)[0].hasPrefix(text) && problems(search)[1].isEmpty)
-        search.policy.failing = []
+        search.trials = DeviceTrials()
         #expect(problems(search) == ["", ""])
     }
 
@@ -108,12 +120,14 @@ import Testing
         configuration.cameras.front.lenses = [
             Configuration.LensSettings(name: "wide", factor: 1, source: .v4l2("face"))
         ]
-        var expected = AutoPolicy(ignored: ["loop"], failing: ["bad"], yields: false)
+        var expected = AutoPolicy(ignored: ["loop"], failing: ["bad"], isIdle: false)
         // The lens of factor 1 of an automatic camera is that camera.
         expected.lenses = PerRole(back: ["tele"], front: ["face"])
-        #expect(CameraSearch(configuration, failing: ["bad"], isInUse: true).policy == expected)
-        expected.yields = true
-        #expect(CameraSearch(configuration, failing: ["bad"], isInUse: false).policy == expected)
+        var search = CameraSearch(configuration.cameras, ignored: configuration.ignoredCameras)
+        Self.fail("bad", in: &search)
+        #expect(search.policy(isInUse: true) == expected)
+        expected.isIdle = true
+        #expect(search.policy(isInUse: false) == expected)
     }
 }
 

@@ -1,4 +1,5 @@
 import DualCamCore
+import TestSupport
 import Testing
 
 @Suite("A source that is written into a configuration") struct ConfigurationEditingTests {
@@ -120,7 +121,7 @@ import Testing
         ("cameras = { front = { mirror = true } }\n", "f:1: cameras is in braces"),
         ("\n[cameras]\nfront = { }\n", "f:3: cameras.front is in braces"),
         ("cameras.front = {source = \"test\"}", "f:1: cameras.front is in braces"),
-        ("[cameras.front]\n\"s\\u006furce\" = \"auto\"\n", "only you can change"),
+        ("[cameras.front]\n\"s\\u006furce\" = \"auto\"\n", "change it yourself"),
         ("[cameras.front]\nsource = 3\n", "f:2: cameras.front.source is 3"),
         ("[cameras.front\n", "f:1:"), ("[[cameras.front]]\n", "cameras.front is"),
     ])
@@ -155,15 +156,6 @@ import Testing
         #expect(try Configuration.parse(after, file: "f").0.cameras.back.source == source)
     }
 
-    /// A generator with a seed, so that a failure can be repeated.
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 13 | state << 51
-        }
-    }
-
     private static let parts = [
         ["# [cameras.front]", "", "   ", "#source = \"auto\""],
         ["[output]", "width = 640", "description = \"\"\"", "[cameras.back]\"\"\""],
@@ -178,7 +170,7 @@ import Testing
 
     @Test("leaves all other lines of any document as they are", arguments: 0..<4)
     func property(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = Chance(seed: seed)
         var edits = 0
         for _ in 0..<400 {
             let end = Bool.random(using: &random) ? "\r\n" : "\n"

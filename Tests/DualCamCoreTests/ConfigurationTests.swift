@@ -1,6 +1,7 @@
 import DualCamCore
 import Foundation
 import Frames
+import TestSupport
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -15,32 +16,6 @@ import Testing
             let (configuration, _) = try Configuration.parse(text, file: "dualcam.toml")
             return "none: \(configuration)"
         } catch { return error.description }
-    }
-
-    @Test func theDefaultsAreThoseOfTheInterface() throws {
-        let configuration = try parse("")
-        #expect(configuration == Configuration())
-        #expect(configuration.output.size == Size(width: 1280, height: 720))
-        #expect(configuration.output.frameRate == 30)
-        #expect(configuration.output.nodeName == "dualcam")
-        #expect(configuration.output.description == "DualCam")
-        #expect(!configuration.cameras.back.mirror)
-        #expect(configuration.cameras.front.mirror)
-        #expect(configuration.cameras[.front].source == .auto)
-        #expect(configuration.cameras[.front].isoRange == 100...3200)
-        let style = configuration.scene.style
-        #expect(style.layout == .pip && style.insetCorner == .topRight)
-        #expect(style.insetSize == 0.25 && style.insetMargin == 0.02)
-        #expect(style.insetBorder == 2 && style.insetRadius == 12 && style.gap == 8)
-        #expect(style.background == .auto && style.swapDuration == 0.3)
-        #expect(style.swapIcon && style.recordMark)
-        #expect(configuration.scene.hud == .pro)
-        #expect(configuration.capture.photoDirectory == nil)
-        #expect(configuration.capture.recordsAudio && configuration.capture.fileMode == .owner)
-        #expect(configuration.capture.allowsSwapWhileRecording)
-        #expect(configuration.state.memory == .settings)
-        #expect(configuration.loopback.device == .none)
-        #expect(!configuration.desktop.hidesCameras)
     }
 
     /// A document that sets every key to a value other than its default.
@@ -114,7 +89,7 @@ import Testing
     ])
     func rememberIsAWordOrABoolean(text: String, memory: Configuration.Memory) throws {
         let configuration = try parse("[state]\nremember = \(text)\n")
-        #expect(configuration.state.memory == memory)
+        #expect(configuration.memory == memory)
         #expect(try parse(configuration.rendered) == configuration)
         #expect(
             problem("[state]\nremember = \"all\"").contains("expected \"settings\", true or false")
@@ -156,9 +131,9 @@ import Testing
         #expect(configuration.capture.takesLivePhotos && !configuration.capture.recordsAudio)
         #expect(!configuration.capture.allowsSwapWhileRecording)
         #expect(configuration.capture.fileMode.bits == 0o644)
-        #expect(configuration.state.memory == .all)
-        #expect(configuration.loopback.device == .path("/dev/video9"))
-        #expect(configuration.desktop.hidesCameras)
+        #expect(configuration.memory == .all)
+        #expect(configuration.loopback == .path("/dev/video9"))
+        #expect(configuration.hidesCameras)
     }
 
     @Test func whatIsRenderedReadsBackTheSame() throws {
@@ -181,6 +156,7 @@ import Testing
             example == Configuration().rendered,
             "write docs/dualcam.toml anew, as CONTRIBUTING.md says"
         )
+        #expect(try parse("") == Configuration())
     }
 
     /// A table, a key in it, its value, and what was expected.
@@ -192,9 +168,16 @@ import Testing
         ("output", "node-name", #""a b""#, "1 to 64 letters"),
         ("output", "description", "\"\"", "1 to 64 printing"),
         ("output", "description", "\"a\\nb\"", "1 to"),
+        ("output", "description", "\"a\\u202eb\"", "1 to 64 printing"),
         ("cameras.back", "source", #""vl42:x""#, "auto, v4l2:"),
         ("cameras.back", "source", "0", "a string"),
         ("cameras.back", "source", "\"file:/a\\u0007\"", "no"),
+        ("cameras.back", "credentials", "5", "a path"),
+        ("cameras.back", "credentials", #""password""#, "a path"),
+        ("cameras.back", "perspective", "5", "four corners"),
+        ("cameras.back", "torch", "5", "a name from /sys/class/leds"),
+        ("capture", "video-directory", "true", "a path"),
+        ("loopback", "device", "5", "auto,"),
         ("cameras.front", "rotation", "45", "0, 90, 180 or 270"),
         ("cameras.front", "mirror", "1", "true or false"),
         ("cameras.front", "capture", #""720p""#, "auto, or a mode"),
@@ -327,13 +310,13 @@ import Testing
         ("gap: 8", "= is missing, as in gap = 8"),
         ("source", "source has no value; expected source = and a value"),
         ("= \"test\"", "a key must come before =, as in source = \"test\""),
-        ("[scene", "a heading stands in brackets, as in [scene]"),
-        ("[scene]]", "a heading stands in brackets, as in [scene]"),
-        ("scene]", "a heading stands in brackets, as in [scene]"),
-        ("cameras.back]", "a heading stands in brackets, as in [cameras.back]"),
-        ("[cameras back]", "a heading stands in brackets, as in [cameras.back]"),
-        ("[[cameras.back.lenses]", "a heading stands in brackets, as in [[cameras.back.lenses]]"),
-        ("[first]", "[first] is there already, further up; put all its keys below that one"),
+        ("[scene", "write a heading in brackets, as in [scene]"),
+        ("[scene]]", "write a heading in brackets, as in [scene]"),
+        ("scene]", "write a heading in brackets, as in [scene]"),
+        ("cameras.back]", "write a heading in brackets, as in [cameras.back]"),
+        ("[cameras back]", "write a heading in brackets, as in [cameras.back]"),
+        ("[[cameras.back.lenses]", "write a heading in brackets, as in [[cameras.back.lenses]]"),
+        ("[first]", "[first] appears twice; put all its keys under the first one"),
         ("here = true", "here is set already, further up; keep one of the two lines"),
         ("mirror = yes", "expected true or false in small letters, as in mirror = true"),
         ("mirror = True", "expected true or false in small letters, as in mirror = true"),
@@ -465,10 +448,35 @@ import Testing
         #expect(configuration.output == Configuration().output)
     }
 
-    /// A file that states defaults, as the example does, gives no warning.
-    @Test func noDefaultIsWarnedAbout() throws {
-        let text = Configuration().rendered
-        #expect(try Configuration.parse(text, file: "x").warnings.isEmpty)
+    @Test func whatIsWrittenHasNoCharacterThatATerminalObeys() throws {
+        let text = #"[capture]\nphoto-directory = "/a\u202Eb\u200E\U000E0001ü""#
+        let configuration = try parse(text.replacing(#"\n"#, with: "\n"))
+        let written = configuration.rendered
+        #expect(written.contains(#""/a\u202eb\u200e\U000e0001ü""#))
+        #expect(try parse(written) == configuration)
+    }
+
+    @Test func `a camera has so many lenses, and no more`() {
+        let lenses = (1...33).map { "[[cameras.back.lenses]]\nname = \"l\($0)\"\nfactor = 1\n" }
+        #expect(
+            problem(lenses.joined())
+                == "dualcam.toml:1: cameras.back.lenses has 33 lenses, expected at most 32"
+        )
+    }
+
+    @Test func `of many unknown keys the first are named, and the others counted`() throws {
+        let keys = (1...25_000).map { "k\($0)=1" }
+        for text in ["", "[output]\n"].map({ $0 + keys.joined(separator: "\n") }) {
+            let warnings = try Configuration.parse(text, file: "x").warnings
+            #expect(warnings.count == 20)
+            let line = text.hasPrefix("[") ? 21 : 20
+            let key = text.hasPrefix("[") ? "output.k20" : "k20"
+            #expect(
+                warnings.last?.description
+                    == "x:\(line): \(key) and 24980 more after it are unknown and have no effect"
+            )
+            #expect(warnings.first?.description.hasSuffix("is unknown and has no effect") == true)
+        }
     }
 
     @Test func extremesAreRefusedBeforeTheyAreParsed() {
@@ -476,6 +484,10 @@ import Testing
         #expect(
             problem("a = 1\n" + String(repeating: "a.", count: 100_000))
                 == "dualcam.toml:2: more than 4096 bytes in one line"
+        )
+        #expect(
+            problem("a = 1\r\nb = 2\rc = 3\n")
+                == "dualcam.toml:2: a line end of old systems (CR); save it with those of Linux (LF)"
         )
         #expect(
             problem(String(repeating: "# dualcam\n", count: 30_000))
@@ -502,10 +514,30 @@ import Testing
         }
     }
 
+    @Test func aDocumentIsFreedOnceItIsRead() async {
+        await #expect(processExitsWith: .success) {
+            func pages() throws -> Int {
+                let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+                return Int(words.split(separator: " ")[1]) ?? 0
+            }
+            let values = "[ \"\", 1, 0.5, true, 1979-05-27T07:32:00Z, { a = [] } ],\n"
+            let text = "a = [\n" + String(repeating: values, count: 2000) + "]\n"
+            _ = try Configuration.parse(text, file: "x")
+            let before = try pages()
+            for _ in 0..<10 {
+                _ = try Configuration.parse(text, file: "x")
+                _ = try? Configuration.parse(text + "[", file: "x")
+            }
+            // Of 4 KiB; what one document takes is ten times as much.
+            let after = try pages()
+            precondition(after < before + 250)
+        }
+    }
+
     /// Mutations of a full document: each is accepted, or refused with a line of the document.
     @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
     func anyMutationIsReadOrRefusedAtALineOfTheText(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = Chance(seed: seed)
         let original = Array(Self.full.utf8)
         let pieces = Self.full.split(separator: "\n").map { Array($0.utf8) + [10] }
         for _ in 0..<150 {
@@ -537,18 +569,5 @@ import Testing
                 #expect((1...lineCount).contains(line), "\(error) of\n\(text)")
             }
         }
-    }
-}
-
-/// A small generator with a seed, so that a failing mutation can be repeated.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -229,7 +229,7 @@ struct ScriptedControls {
         var whole = State.withTwoCameras()
         try device.give(.lock([]), &whole.cameras.back.controls)
         whole.cameras.back.identity = "cam"
-        #expect(SavedState(whole).manualControls.isEmpty)
+        #expect(SavedState(whole).cameras.isEmpty)
     }
 
     // MARK: ISO
@@ -312,7 +312,7 @@ struct ScriptedControls {
             try device.give(.iso(50), &state)
         }
         var none = ScriptedControls(ScriptedControls.focus)
-        for command in [ControlCommand.iso(400), .stepISO(1), .automatic([.iso]), .shutter(4000)] {
+        for command in [ControlCommand.iso(400), .stepISO(1), .shutter(4000)] {
             #expect {
                 try none.give(command, &state)
             } throws: {
@@ -541,12 +541,48 @@ struct ScriptedControls {
         #expect(device.log == ["led_mode=2"] && state.torch == true)
         try device.give(.torch(false), &state)
         #expect(device.log == ["led_mode=0"] && state.torch == false)
+        try device.give(.toggleTorch, &state)
+        #expect(device.log == ["led_mode=2"] && state.torch == true)
         // A flash alone is not a torch.
         state.read([light([0, 1])])
         #expect(state.torch == nil)
         #expect(throws: ControlRefusal.notSupported("This camera has no torch.")) {
             try state.plan(.torch(true))
         }
+    }
+
+    @Test mutating func aChangeStartsFromWhatTheDeviceHas() throws {
+        try device.give(.focus(0), &state)
+        for _ in 0..<3 { try device.give(.moveFocus(0.1), &state) }
+        #expect(state.manual.focus == 0.3)
+        #expect(try device.give(.moveFocus(2), &state) == .maximum && state.manual.focus == 1)
+        for _ in 0..<7 { try device.give(.moveCompensation(0.1), &state) }
+        #expect(state.manual.compensation == 0.7, "no dust")
+        #expect(try device.give(.moveCompensation(-9), &state) == .minimum)
+        try device.give(.moveKelvin(250), &state)
+        #expect(state.kelvin == 4850)
+        #expect(try device.give(.moveKelvin(-9000), &state) == .minimum && state.kelvin == 2000)
+        try device.give(.moveRaw("gain", 30), &state)
+        #expect(device["gain"] == 30)
+        #expect(try device.give(.moveRaw("gain", 999), &state) == .maximum && device["gain"] == 255)
+        // A change smaller than a step is one.
+        try device.give(.moveRaw("focus_absolute", 1), &state)
+        #expect(device["focus_absolute"] == 5)
+        #expect(
+            throws: ControlRefusal.outOfRange("auto_exposure has no steps. Give its new value.")
+        ) {
+            try state.plan(.moveRaw("auto_exposure", 1))
+        }
+        #expect(throws: ControlRefusal.self) { try state.plan(.moveRaw("none", 1)) }
+        var none = CameraControls()
+        none.read([])
+        #expect(throws: ControlRefusal.self) { try none.plan(.moveKelvin(100)) }
+    }
+
+    @Test mutating func whatIsNotThereIsAutomaticAlready() throws {
+        var device = ScriptedControls([])
+        try device.give(.automatic([.iso, .shutter, .focus, .whiteBalance]), &state)
+        #expect(device.log == [] && state.manual.isAutomatic)
     }
 
     @Test mutating func noClickChangesNothing() throws {

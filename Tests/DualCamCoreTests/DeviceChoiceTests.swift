@@ -43,58 +43,17 @@ import Testing
     }
 }
 
-@Suite("A device that is not attached") struct AbsentDeviceTests {
-    private let known = AbsentDevice(identity: "v4l2:desk", name: "Desk")
-    private let before = AbsentDevice(identity: "v4l2:door", name: "Door")
-    private let other = CameraDevice(path: "/dev/video2", name: "Other", identity: "v4l2:other")
-
-    private func stand(
-        for source: SourceSpecification = .auto,
-        assigned: CameraDevice? = nil,
-        known: AbsentDevice? = nil,
-        before: AbsentDevice? = nil,
-        isInUse: Bool = true,
-        attached: Set<String> = []
-    ) -> AbsentDevice? {
-        absentDevice(
-            for: source,
-            assigned: assigned,
-            known: known,
-            before: before,
-            isInUse: isInUse,
-            attached: attached
-        )
-    }
-
-    @Test("stands for the camera that its name was given to")
-    func named() {
-        let source = SourceSpecification.v4l2("desk")
-        #expect(stand(for: source, known: known, before: before) == known)
-        #expect(stand(for: source, known: known, isInUse: false) == known)
-        #expect(stand(for: source, assigned: other, known: known) == nil)
-        #expect(stand(for: source, before: before) == nil, "it was never there")
-    }
-
-    @Test func `keeps the role that it had by chance while pictures are wanted, and no longer`() {
-        #expect(stand(before: before) == before)
-        #expect(stand(before: before, isInUse: false) == nil)
-        #expect(stand(assigned: other, before: before) == nil)
-        #expect(stand(before: before, attached: ["v4l2:other"]) == before)
-        #expect(stand(before: before, attached: ["v4l2:door"]) == nil, "it is there")
-        #expect(stand() == nil)
-        for source in [SourceSpecification.test(nil), .file("/a"), .pipewire("node")] {
-            #expect(stand(for: source, before: before) == nil)
-        }
-    }
-}
-
 @Suite("The lenses of the configuration") struct ConfiguredLensesTests {
-    private let own = LensDevice(identity: "own", isThere: true)
-    private let tele = LensDevice(identity: "tele", isThere: false)
+    private let own = Self.use("own")
+    private let tele = Self.use("tele").absent
+
+    private static func use(_ name: String) -> SourceUse {
+        SourceUse(CameraDevice(path: "/dev/\(name)", name: name, identity: name))
+    }
 
     private func lenses(
         _ lenses: [(String, Double, SourceSpecification?)],
-        own: LensDevice? = nil
+        own: SourceUse? = nil
     ) -> [Lens] {
         var camera = Configuration().cameras.back
         camera.lenses = lenses.map { .init(name: $0, factor: $1, source: $2) }
@@ -102,13 +61,13 @@ import Testing
             switch source {
             case .v4l2("tele"): tele
             // The camera's own device by its name.
-            case .v4l2("own"): LensDevice(identity: "own", isThere: false)
+            case .v4l2("own"): self.own.absent
             default: nil
             }
         }
     }
 
-    private func lens(_ name: String, _ factor: Double, _ device: LensDevice, by: Double) -> Lens {
+    private func lens(_ name: String, _ factor: Double, _ device: SourceUse, by: Double) -> Lens {
         Lens(
             name: name,
             factor: factor,
@@ -123,8 +82,7 @@ import Testing
     @Test("are the camera alone where there are none")
     func none() {
         #expect(lenses([]) == [wide])
-        let absent = LensDevice(identity: "own", isThere: false)
-        #expect(lenses([], own: absent) == [lens("wide", 1, absent, by: 1)])
+        #expect(lenses([], own: own.absent) == [lens("wide", 1, own.absent, by: 1)])
     }
 
     @Test func `are devices of their own, or steps of the camera's`() {

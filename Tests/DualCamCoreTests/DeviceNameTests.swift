@@ -116,6 +116,12 @@ import Testing
         let node = SourceSpecification.pipewire("phone")
         #expect(try changes(node, back: node, front: .test(nil)).last == "back test")
         #expect(try changes(.test(nil), back: .test(nil), front: .auto) == ["front test"])
+        for own in ["dualcam", "dualcam.back", "dualcam.front"] {
+            let error = #expect(throws: DeviceNameError.self) {
+                try changes(.pipewire(own), back: .auto, front: .auto)
+            }
+            #expect(error?.message == "\(own) is the picture that DualCam makes. Name a camera.")
+        }
         var lenses = Configuration()
         lenses.cameras.back.lenses = [.init(name: "tele", factor: 2, source: .v4l2("usb-1-alias"))]
         let error = #expect(throws: DeviceNameError.self) {

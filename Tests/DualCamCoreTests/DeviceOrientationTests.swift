@@ -25,7 +25,7 @@ import Testing
             #expect(state.cameras[role].transform == upright.followed(by: mirrored))
             #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
             // Both the mounting of the camera and the orientation of the device count.
-            state.take(.camera(role, .setRotation(90)))
+            state.take(.set(\.cameras[role].rotation, 90))
             let both = Transform.clockwise90.followed(by: upright).followed(by: mirrored)
             #expect(state.cameras[role].transform == both)
         }
@@ -43,11 +43,11 @@ import Testing
     @Test func theUsersWordGoesBeforeTheSensors() {
         var state = state()
         state.take(.orientation(.sensorFound(true)), .orientation(.sensed(.leftUp)))
-        state.take(.orientation(.set(.bottomUp)))
+        state.take(.set(\.orientation, .bottomUp))
         #expect(state.orientation.current == .bottomUp)
         state.take(.orientation(.sensed(.rightUp)))
         #expect(state.orientation.current == .bottomUp)
-        state.take(.orientation(.set(nil)))
+        state.take(.set(\.orientation, nil))
         #expect(state.orientation.current == .rightUp)
         state.take(.orientation(.sensorFound(false)))
         #expect(state.orientation.current == .rightUp && !state.orientation.hasSensor)
@@ -81,9 +81,9 @@ import Testing
         _ = reduce(&state, .orientation(.sensed(.leftUp)), at: start + Timestamp(seconds: 1.1))
         let back = state.scene.scene(at: start + Timestamp(seconds: 1.1))
         #expect(back.count == 4 && abs(back[1].opacity - (1 - shares[10])) < 0.001)
-        _ = reduce(&state, .orientation(.set(.leftUp)), at: start + Timestamp(seconds: 2))
+        _ = reduce(&state, .set(\.orientation, .leftUp), at: start + Timestamp(seconds: 2))
         // Rotation and mirroring of a camera take effect at once.
-        _ = reduce(&state, .camera(.back, .setMirror(true)), at: start + Timestamp(seconds: 3))
+        _ = reduce(&state, .set(\.cameras.back.mirror, true), at: start + Timestamp(seconds: 3))
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
     }
 

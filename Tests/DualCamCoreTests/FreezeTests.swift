@@ -61,8 +61,8 @@ import Testing
     @Test mutating func isForgottenWithItsCamera() {
         stream()
         send(.camera(.back, .setFrozen(true)))
-        #expect(send(.identified(.back, "another")).contains(.freeze(.back, .last)))
-        send(.camera(.back, .setFrozen(true)))
+        #expect(send(.assigned(.back, id: "another")).contains(.freeze(.back, .last)))
+        send(.streaming(.back), .camera(.back, .setFrozen(true)))
         #expect(send(.reset).contains(.freeze(.back, .off)))
     }
 
@@ -72,11 +72,14 @@ import Testing
         stream()
         let basis = state.pictureBasis(of: .back)
         #expect(basis != nil)
-        send(.camera(.back, .setFrozen(true)), .camera(.front, .setRotation(90)))
+        send(.camera(.back, .setFrozen(true)), .set(\.cameras.front.rotation, 90))
         #expect(state.pictureBasis(of: .back) == basis)
-        for event in [CameraEvent.setRotation(180), .setMirror(true), .identified("another")] {
+        for event in [
+            Event.set(\.cameras.back.rotation, 180), .set(\.cameras.back.mirror, true),
+            .assigned(.back, id: "another"),
+        ] {
             let before = state
-            send(.camera(.back, event))
+            send(event)
             #expect(state.pictureBasis(of: .back) != basis, "\(event)")
             state = before
         }
@@ -100,17 +103,17 @@ import Testing
         stream()
         send(.camera(.back, .setFrozen(true)), at: 2)
         let upright = layer(.back, at: 3)?.transform
-        send(.orientation(.set(.bottomUp)), at: 4)
+        send(.set(\.orientation, .bottomUp), at: 4)
         #expect(layer(.back, at: 5)?.transform == upright, "it was taken upright")
-        send(.camera(.back, .setRotation(180)), at: 6)
+        send(.set(\.cameras.back.rotation, 180), at: 6)
         #expect(layer(.back, at: 7)?.transform != upright)
-        send(.camera(.back, .setRotation(0)), .camera(.back, .setFrozen(false)), at: 8)
+        send(.set(\.cameras.back.rotation, 0), .camera(.back, .setFrozen(false)), at: 8)
         #expect(layer(.back, at: 9)?.transform == Transform(quarterTurns: 2))
     }
 
     @Test mutating func isCroppedByAZoomAndNoOtherLensTakesItsPlace() {
         stream()
-        send(.lens(.back, .found(lenses)))
+        find(lenses)
         send(.camera(.back, .setFrozen(true)), at: 2)
         send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 3)
         #expect(state.cameras.back.lens.incoming == nil)
@@ -125,7 +128,7 @@ import Testing
 
     @Test mutating func `is not crossed over by a lens that was on its way, but afterwards`() {
         stream()
-        send(.lens(.back, .found(lenses)))
+        find(lenses)
         send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 2)
         send(.lensStreaming(.back), at: 3)
         send(.camera(.back, .setFrozen(true)), at: 4)

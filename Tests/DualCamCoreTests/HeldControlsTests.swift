@@ -22,7 +22,7 @@ import Testing
     @Test(
         "the mains are those of the time zone's country",
         arguments: [
-            ("Europe/Vienna", Mains.hz50), ("Europe/Kyiv", .hz50), ("Europe/Kiev", .hz50),
+            ("Europe/Vienna", MainsFrequency.hz50), ("Europe/Kyiv", .hz50), ("Europe/Kiev", .hz50),
             ("America/New_York", .hz60), ("US/Eastern", .hz60), ("America/Sao_Paulo", .hz60),
             ("Asia/Seoul", .hz60), ("Pacific/Tahiti", .hz60),
             // One zone, two halves: nobody can tell.
@@ -30,22 +30,22 @@ import Testing
             ("Etc/UTC", .unknown), ("", .unknown), ("CET-1CEST", .unknown),
         ]
     )
-    func mains(zone: String, mains: Mains) {
-        #expect(Mains(ofZone: zone, countries: Self.countries, links: Self.links) == mains)
-        #expect(Mains(ofZone: zone, countries: "", links: "") == .unknown)
+    func mains(zone: String, mains: MainsFrequency) {
+        #expect(MainsFrequency(ofZone: zone, countries: Self.countries, links: Self.links) == mains)
+        #expect(MainsFrequency(ofZone: zone, countries: "", links: "") == .unknown)
     }
 
     @Test(
         "a locale tells the mains of its country",
         arguments: [
-            ("de_AT.UTF-8", Mains.hz50), ("en_US.UTF-8", .hz60), ("ja_JP", .both),
+            ("de_AT.UTF-8", MainsFrequency.hz50), ("en_US.UTF-8", .hz60), ("ja_JP", .both),
             ("ca_ES@valencia", .hz50), ("sr_RS@latin", .hz50), ("C.UTF-8", .unknown),
             ("POSIX", .unknown), ("en", .unknown), ("", .unknown), ("eo", .unknown),
             ("es_419.UTF-8", .unknown), ("_", .unknown), ("x_us", .unknown),
         ]
     )
-    func locale(name: String, mains: Mains) {
-        #expect(Mains(ofLocale: name) == mains)
+    func locale(name: String, mains: MainsFrequency) {
+        #expect(MainsFrequency(ofLocale: name) == mains)
     }
 
     private func rate(_ value: Int, _ flags: DeviceControl.Flags = []) -> DeviceControl {
@@ -74,7 +74,7 @@ import Testing
 
     private func plan(
         _ device: [DeviceControl],
-        _ region: Mains,
+        _ region: MainsFrequency,
         _ change: (inout ControlSettings) -> Void = { _ in }
     ) -> [String] {
         var settings = ControlSettings()

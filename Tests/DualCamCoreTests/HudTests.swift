@@ -19,7 +19,8 @@ import Testing
 
     /// Gives the controls of a camera with this ISO, at `seconds`.
     private mutating func show(iso: Int, at seconds: Double) throws {
-        send(.controls(.back, .read(identity: "", try camera(iso: iso))), at: seconds)
+        let device = state.cameras.back.lens.device
+        send(.controls(.back, .read(identity: device, try camera(iso: iso))), at: seconds)
     }
 
     @Test mutating func itComesAndGoesEasedWithinHalfASecond() throws {
@@ -34,11 +35,11 @@ import Testing
     }
 
     @Test mutating func theModeOfTheHudDecides() {
-        send(.pro(.setEnabled(true)), .pro(.setHud(.off)), at: 0)
+        send(.pro(.setEnabled(true)), .set(\.scene.hud, .off), at: 0)
         #expect(pose(at: 1) == nil)
-        send(.pro(.setHud(.always)), .pro(.setEnabled(false)), at: 2)
+        send(.set(\.scene.hud, .always), .pro(.setEnabled(false)), at: 2)
         #expect(pose(at: 3)?.opacity == 1 && state.scene.hud.content?.scale == nil)
-        send(.pro(.setHud(.pro)), at: 4)
+        send(.set(\.scene.hud, .pro), at: 4)
         #expect(pose(at: 5) == nil)
     }
 
@@ -49,9 +50,9 @@ import Testing
         send(.pro(.releaseHud(consumer: ":1.7")), at: 2)
         #expect(pose(at: 3) == nil && state.pro.hudConsumers == [":1.9"])
         // What is to be seen always is for whoever watches.
-        send(.pro(.setHud(.always)), at: 3)
+        send(.set(\.scene.hud, .always), at: 3)
         #expect(pose(at: 4)?.opacity == 1)
-        send(.pro(.setHud(.pro)), .pro(.releaseHud(consumer: ":1.9")), at: 4)
+        send(.set(\.scene.hud, .pro), .pro(.releaseHud(consumer: ":1.9")), at: 4)
         #expect(pose(at: 5)?.opacity == 1)
         // Neither saved, nor part of a scene.
         let before = SavedState(state)
@@ -111,7 +112,7 @@ import Testing
         // A camera without controls has a white balance all the same, in software.
         #expect(state.scene.hud.content?.fields.map(\.text) == ["AWB"])
         #expect(state.dial == .whiteBalance && state.pro.dial == .iso)
-        send(.pro(.setHud(.always)), .pro(.setEnabled(false)), at: 2)
+        send(.set(\.scene.hud, .always), .pro(.setEnabled(false)), at: 2)
         #expect(state.scene.hud.content?.fields == [])
         send(.scene(.swap(instantly: true)), at: 3)
         #expect(state.dial == .iso)
@@ -144,7 +145,7 @@ import Testing
 
     @Test(arguments: Suspension.allCases)
     mutating func itLeavesWithPrivacyAndComesBack(why: Suspension) {
-        send(.pro(.setEnabled(true)), .pro(.setHud(.always)), at: 0)
+        send(.pro(.setEnabled(true)), .set(\.scene.hud, .always), at: 0)
         #expect(pose(at: 1)?.opacity == 1)
         send(.suspension(why, true), at: 2)
         #expect(pose(at: 2.5) == nil)
@@ -166,12 +167,12 @@ import Testing
         var style = state.scene.style
         style.insetCorner = .topLeft
         send(.assigned(.back, "Desk"), .assigned(.front, "Face"), at: 4000)
-        send(.scene(.setStyle(style)), at: 4000)
+        send(.set(\.scene.style, style), at: 4000)
         #expect(state.scene.mark.mark?.isRight == true, "it leaves the inset free")
         style.recordMark = false
-        send(.scene(.setStyle(style)), at: 4001)
+        send(.set(\.scene.style, style), at: 4001)
         #expect(opacity(at: 4001.5) == 0)
-        send(.pro(.setHud(.always)), at: 4002)
+        send(.set(\.scene.hud, .always), at: 4002)
         #expect(opacity(at: 4002.5) == 1, "the HUD shows it in any case")
         send(.recording(.stop), at: 4003)
         #expect(opacity(at: 4003.5) == 0)

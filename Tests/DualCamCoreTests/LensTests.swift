@@ -15,8 +15,8 @@ import Testing
 
     /// Sets up a back camera with three lenses, with a consumer or without.
     private mutating func begin(isLookedAt: Bool = true) {
-        send(.identified(.back, "own"), .lens(.back, .found(lenses())), at: 1)
-        send(.assigned(.back, "Desk"), .stream(.start), .published, at: 1)
+        find(lenses(), own: "own", at: 1)
+        send(.stream(.start), .published, at: 1)
         guard isLookedAt else { return }
         send(.consumed(true), .streaming(.back), at: 2)
     }
@@ -148,13 +148,13 @@ import Testing
         )
         #expect(lens.incoming?.device == "own" && lens.isFallback)
         #expect(layers(at: 6.5)[0].veil == 0, "not at once")
-        send(.lens(.back, .found(lenses(without: "telephoto"))), at: 5.1)
+        find(lenses(without: "telephoto"), own: "own", at: 5.1)
         cross(at: 5.5, 6, 6.2)
         #expect(lens.device == "own" && state.cameras.back.phase == .streaming)
         #expect(lens.selected?.name == "telephoto" && lens.isFallback)
         #expect(lens.present.map(\.name) == ["ultra-wide", "wide"])
         #expect(send(.lens(.back, .retry), at: 10) == [], "it is not there")
-        #expect(send(.lens(.back, .found(lenses())), at: 20) == [.openLens(.back)])
+        #expect(find(lenses(), own: "own", at: 20) == [.openLens(.back)])
         #expect(!lens.isFallback)
     }
 
@@ -175,9 +175,8 @@ import Testing
     }
 
     @Test mutating func aZoomOfTheDevicesOwnTakesOverFromTheCrop() throws {
-        send(.identified(.back, "own"), .assigned(.back, "Desk"), at: 1)
+        send(.assigned(.back, "Desk", id: "own"), at: 1)
         send(.stream(.start), .published, .consumed(true), at: 1)
-        send(.lens(.back, .found(lenses().filter { $0.name == "wide" })), at: 1)
         send(.streaming(.back), at: 2)
         #expect(state.zoomRequest(.back) == nil, "nobody asked")
         report("own", controls(zoom: 1, number: 0), at: 2.5)
@@ -271,12 +270,12 @@ import Testing
         begin()
         let turned = controls(zoom: 1.5, number: 0, isOthers: true)
         report("own", turned, at: 2.5)
-        #expect(lens.zoom == 1.5 && SavedState(state).zooms.isEmpty)
-        send(.identified(.back, "other"), .identified(.back, "own"), at: 3)
+        #expect(lens.zoom == 1.5 && SavedState(state).cameras.isEmpty)
+        send(.assigned(.back, id: "other"), .assigned(.back, id: "own"), at: 3)
         #expect(lens.zoom == 1 && state.zoomRequest(.back) == nil)
-        send(.lens(.back, .found(lenses())), at: 3)
+        find(lenses(), own: "own", at: 3)
         zoom(to: 2, at: 4)
-        send(.identified(.back, "other"), .identified(.back, "own"), at: 5)
+        send(.assigned(.back, id: "other"), .assigned(.back, id: "own"), at: 5)
         #expect(lens.zoom == 2 && state.zoomRequest(.back) != nil)
     }
 
@@ -378,7 +377,7 @@ import Testing
 
     @Test mutating func `where no lens is wide enough, the widest shows the view`() {
         begin()
-        send(.lens(.back, .found([Lens("telephoto", 3), Lens("portrait", 2)])), at: 3)
+        find([Lens("telephoto", 3), Lens("portrait", 2)], own: "own", isThere: false, at: 3)
         #expect(lens.wanted.device == "portrait")
         #expect(lens.incoming?.device == "portrait")
     }
@@ -405,8 +404,9 @@ import Testing
         report("own", controls(zoom: 4, number: 0), at: 3)
         state.cameras.back.lens.dark = "own"
         #expect(lens.failed == ["own"] && lens.reaches["own"] != nil)
-        send(.identified(.back, "other"), at: 4)
-        #expect(lens.failed == [] && lens.reaches == [:] && lens.dark == nil && lens.all == [])
+        send(.assigned(.back, id: "other"), at: 4)
+        #expect(lens.failed == [] && lens.reaches == [:] && lens.dark == nil)
+        #expect(lens.present.map(\.device) == ["other"])
         #expect(lens.device == "other" && lens.factor == 1 && lens.zoom == 1)
         #expect(lens.middle == .middle && !lens.isZoomAsked)
     }
@@ -414,9 +414,9 @@ import Testing
     @Test mutating func `a lens that is plugged in again is no longer a failed one`() {
         begin()
         state.cameras.back.lens.failed = ["own", "telephoto"]
-        send(.lens(.back, .found(lenses(without: "telephoto"))), at: 3)
+        find(lenses(without: "telephoto"), own: "own", at: 3)
         #expect(lens.failed == ["own", "telephoto"])
-        send(.lens(.back, .found(lenses())), at: 4)
+        find(lenses(), own: "own", at: 4)
         #expect(lens.failed == ["own"], "this one has been there all the time")
     }
 

@@ -93,8 +93,10 @@ import Testing
         send(.stream(.start))
         let failed = Effect.announce(.failedToStart(reason: "no"))
         #expect(send(.node(nil, .lost(reason: "no"))) == [failed])
+        #expect(!state.isPossible && state.streamPhase == .interrupted)
         #expect(send(.node(nil, .lost(reason: "still no"))) == [])
         #expect(send(.published) == [.announce(.didStart)])
+        #expect(state.streamPhase == .idle)
         #expect(send(.node(nil, .lost(reason: "gone"))) == [], "it had started")
         #expect(send(.node(nil, .published(id: 8))) == [])
     }

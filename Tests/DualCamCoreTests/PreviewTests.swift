@@ -12,7 +12,7 @@ import Testing
 
     /// Makes `device` the camera of `role`, and returns what follows.
     mutating func give(_ role: Role, _ device: String) -> [Effect] {
-        send(.assigned(role, nil), .identified(role, device), .assigned(role))
+        send(.assigned(role, id: device))
     }
 
     func refusal(_ device: String, for program: String = "setup") -> PreviewRefusal? {
@@ -35,7 +35,7 @@ import Testing
     mutating func used() {
         stream()
         let lens = Lens("telephoto", 2, device: "tele")
-        send(.lens(.back, .found([lens])))
+        find([lens])
         #expect(refusal("back") == .used(.back) && refusal("front") == .used(.front))
         #expect(refusal("tele") == .used(.back) && refusal("other") == nil)
     }
@@ -93,7 +93,7 @@ import Testing
         stream()
         begin(1, "tele")
         let lenses = [("back", 1.0), ("tele", 3.0)].map { Lens($0, $1) }
-        #expect(send(.lens(.back, .found(lenses))).contains(.endPreview(number: 1)))
+        #expect(find(lenses).contains(.endPreview(number: 1)))
         let effects = send(.lens(.back, .setZoom(4, middle: nil, duration: 0)))
         #expect(state.cameras.back.lens.incoming?.device == "tele")
         #expect(!effects.contains(.openLens(.back)))

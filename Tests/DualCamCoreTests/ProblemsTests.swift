@@ -25,18 +25,21 @@ import Testing
         stream()
         send(.camera(.front, .interrupted(.busy, reason: "Zoom has it")))
         #expect(problems == ["In use by another program (front): zoom has it."])
+        send(.camera(.front, .interrupted(.unreachable, reason: "cannot reach phone:80")))
+        #expect(problems == ["Front camera not reachable: cannot reach phone:80."])
     }
 
     @Test mutating func `A camera that was not found has its own words, or else those on its file`()
     {
-        for role in Role.allCases { send(.camera(role, .setSource(.file("/a/b.jpg")))) }
-        send(.camera(.back, .absent(.notFound)))
-        others.fileHints.back = "Did you mean /a/c.jpg?"
+        var cameras = Configuration().cameras
+        cameras.back.source = .file("/a/b.jpg")
+        send(.cameras(.configured(cameras, ignored: [])))
+        send(.cameras(.file("/a/b.jpg", isThere: false, hint: "Did you mean /a/c.jpg?")))
         #expect(state.cameras.back.interruption == .notFound)
         let text = problems.first ?? ""
         #expect(text.hasPrefix("The back camera was not found: ") && text.contains("/a/b.jpg"))
         #expect(text.hasSuffix(". Did you mean /a/c.jpg?") && problems.count == 1)
-        send(.camera(.back, .problem("Nothing is called that.")))
+        state.cameras.back.problem = "Nothing is called that."
         #expect(problems == ["Nothing is called that."])
     }
 
@@ -48,6 +51,18 @@ import Testing
         let expected =
             "The back camera sends \(less) instead of \(mode), because the USB bandwidth is used up."
         #expect(problems == [expected])
+    }
+
+    @Test mutating func `Words that no font has are one, for as long as they are shown`() throws {
+        others.unreadable = "小さい猫"
+        #expect(problems == [])
+        send(.set(\.title, try Title("小さい猫")))
+        #expect(problems.count == 1 && problems[0].hasPrefix("No font that is installed has all"))
+        send(.set(\.title, nil))
+        #expect(problems == [])
+        // Then there is no font at all.
+        others.unreadable = "0"
+        #expect(problems.count == 1 && problems[0].hasPrefix("There is no font, "))
     }
 
     @Test mutating func `A node that is missing is one, and its mirror none without it`() {
@@ -82,7 +97,10 @@ import Testing
 
 @Suite("The reason that a recording failed") struct RecordingFailureTests {
     @Test(arguments: [
-        (RecordingFailure.noSpace, "NoSpace", "the disk is full", "the disk is full"),
+        (
+            RecordingFailure.noSpace("there is too little room on the disk"), "NoSpace",
+            "there is too little room on the disk", "there is too little room on the disk"
+        ),
         (.denied, "Denied", "permission denied", "permission denied in the directory for videos"),
         (.other("Cannot write x"), "Cannot write x", "cannot write x", "cannot write x"),
     ])

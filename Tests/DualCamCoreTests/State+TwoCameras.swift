@@ -1,5 +1,6 @@
-import DualCamCore
 import Frames
+
+@testable import DualCamCore
 
 extension State {
     /// Returns the state before anything has started, with a camera per role that was not found
@@ -17,6 +18,9 @@ extension State {
             )
         )
     }
+
+    /// Returns the corners that are shown of the picture of `role`, upright as it is mounted.
+    func perspective(of role: Role) -> Perspective? { settings.cameras[role].perspective }
 
     /// Applies `events` at `seconds`, and returns their effects.
     @discardableResult
@@ -52,9 +56,32 @@ extension Reducing {
 
     /// Has a consumer take frames of both cameras, which deliver.
     mutating func stream() {
-        for role in Role.allCases { send(.identified(role, "\(role)"), .assigned(role)) }
+        for role in Role.allCases { send(.assigned(role)) }
         send(.stream(.start), .published, .consumed(true))
         for role in Role.allCases { send(.streaming(role)) }
+    }
+
+    /// Has the back camera `own` these lenses, and udev list its own device and those of all that
+    /// are there, but for its own if not `isThere`.
+    @discardableResult
+    mutating func find(
+        _ lenses: [Lens],
+        own: String = "back",
+        isThere: Bool = true,
+        at seconds: Double = 0
+    ) -> [Effect] {
+        state.search.cameras.back.lenses = lenses.map {
+            Configuration.LensSettings(
+                name: $0.name,
+                factor: $0.factor,
+                source: $0.device == own ? nil : .v4l2($0.device)
+            )
+        }
+        let others = lenses.filter { $0.isThere && $0.device != own }.map(\.device)
+        let devices = ((isThere ? [own] : []) + others).map {
+            CameraDevice(path: $0, name: "Desk", identity: $0, orientation: .back)
+        }
+        return state.take(.cameras(.found(devices, from: .udev)), at: seconds)
     }
 
     /// Returns what is drawn at `seconds`, from below to above.
@@ -87,6 +114,10 @@ extension Lens {
     }
 }
 
+extension CamerasEvent.Finder {
+    static let udev = CamerasEvent.Finder.kernel(isWhole: true)
+}
+
 extension Effect {
     static func close(_ role: Role) -> Effect { .closeCamera(role, keepsPicture: false) }
 }
@@ -98,12 +129,23 @@ extension Event {
 
     static func consumed(_ isConsumed: Bool) -> Event { .node(nil, .consumed(isConsumed)) }
 
-    static func assigned(_ role: Role, _ name: String? = "A camera") -> Event {
-        .camera(role, .assigned(name: name))
-    }
-
-    static func identified(_ role: Role, _ identity: String) -> Event {
-        .camera(role, .identified(identity))
+    /// A camera that suits `role` is there, alone in the list of udev for the back one, in that of
+    /// PipeWire for the front one; `nil`: none that `auto` takes.
+    static func assigned(
+        _ role: Role,
+        _ name: String? = "A camera",
+        id: String? = nil,
+        path: String = "/dev/video0"
+    ) -> Event {
+        let device = CameraDevice(
+            path: path,
+            name: name ?? "",
+            identity: id ?? role.rawValue,
+            orientation: role == .back ? .back : .front,
+            refusal: name == nil ? .noPictures : nil
+        )
+        let finder = role == .back ? CamerasEvent.Finder.udev : .pipeWire(names: [])
+        return .cameras(.found([device], from: finder))
     }
 
     static func streaming(

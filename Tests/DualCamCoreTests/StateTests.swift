@@ -101,24 +101,6 @@ import Testing
         #expect(apply(.camera(.back, .adapted(isFull: false))) == [.beginRecording])
     }
 
-    @Test mutating func withoutPipeWireTheStartFailsOnceAndHealsLater() {
-        apply(.stream(.start))
-        #expect(
-            apply(.node(nil, .lost(reason: "no PipeWire"))) == [
-                .announce(.failedToStart(reason: "no PipeWire"))
-            ]
-        )
-        #expect(!state.isPossible && state.streamPhase == .interrupted)
-        #expect(apply(.node(nil, .lost(reason: "no PipeWire"))) == [])
-        #expect(apply(.node(nil, .published(id: 9))) == [.announce(.didStart)])
-        #expect(state.streamPhase == .idle)
-        apply(.node(nil, .lost(reason: "gone")))
-        #expect(
-            apply(.node(nil, .published(id: 12))) == [],
-            "a node that comes back is not a start"
-        )
-    }
-
     @Test mutating func camerasAreOpenWhileSomebodyLooksAndABitLonger() {
         apply(.assigned(.back, "Desk"), .assigned(.front, "Face"), .stream(.start), .published)
         #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back), .openCamera(.front)])
@@ -199,14 +181,6 @@ import Testing
         #expect(state.cameras.back.phase == .opening)
     }
 
-    @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
-        lookedAt()
-        apply(.camera(.back, .opening))
-        #expect(apply(.stream(.stop)).contains(.close(.back)))
-        #expect(apply(.withdrawn) == [])
-        #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
-    }
-
     @Test mutating func aCameraThatComesWhileNeededIsOpened() {
         apply(.stream(.start), .published, .consumed(true))
         #expect(apply(.assigned(.front, "Face")) == [.openCamera(.front)])
@@ -219,7 +193,9 @@ import Testing
     @Test mutating func whatIsNotThereIsToldEvenUnwatched() {
         lookedAt()
         apply(.consumed(false), .graceOver)
-        apply(.camera(.back, .closed), .camera(.back, .absent(.notFound)))
+        apply(.camera(.back, .closed))
+        state.search.cameras.back.source = .v4l2("desk")
+        apply(.cameras(.found([], from: .udev)))
         #expect(state.cameras.back.phase == .unavailable)
         #expect(state.cameras.back.interruption == .notFound)
         #expect(state.scene.present.back, "its role stays")
@@ -232,19 +208,21 @@ import Testing
         apply(.streaming(.back))
         apply(.interrupted(.back, .notFound))
         #expect(state.cameras.back.interruption == .unplugged)
-        state.cameras.back.source = .file("/x")
+        var cameras = state.search.cameras
+        cameras.back.source = .file("/x")
+        apply(.cameras(.configured(cameras, ignored: [])), .streaming(.back))
         apply(.interrupted(.back, .notFound))
         #expect(state.cameras.back.interruption == .notFound)
         apply(.consumed(false), .graceOver, .camera(.back, .closed))
         #expect(state.cameras.back.interruption == .notFound)
-        apply(.camera(.back, .absent(nil)))
+        apply(.cameras(.file("/x", isThere: true, hint: "")))
         #expect(state.cameras.back.phase == .closed && state.cameras.back.interruption == .none)
     }
 
     @Test mutating func withoutAnyCameraTheSceneSaysSo() {
         lookedAt()
         for role in Role.allCases {
-            apply(.camera(role, .absent(.unplugged)))
+            state.cameras[role].absence = .unplugged
             apply(.assigned(role, nil), .camera(role, .closed))
         }
         #expect(state.cameras.back.phase == .unavailable)
@@ -306,7 +284,7 @@ import Testing
 
     @Test mutating func aCameraThatWasAskedForIsWaitedForThoughItHasNotBegunToOpen() {
         lookedAt()
-        apply(.stream(.stop))
+        #expect(apply(.stream(.stop)).contains(.close(.back)))
         #expect(apply(.withdrawn) == [])
         #expect(apply(.camera(.back, .opening)) == [])
         #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
@@ -407,12 +385,12 @@ import Testing
 
     @Test mutating func aCameraIsOpenedAnewWhereItIsFoundAndAdaptedToItsPlace() {
         apply(.assigned(.back, "Desk"), .stream(.start), .published)
-        #expect(apply(.camera(.back, .moved)) == [], "nobody looks")
-        #expect(apply(.camera(.back, .setRotation(90))) == [])
+        #expect(apply(.assigned(.back, "Desk", path: "/dev/video1")) == [], "nobody looks")
+        #expect(apply(.set(\.cameras.back.rotation, 90)) == [])
         apply(.consumed(true), .streaming(.back))
-        #expect(apply(.camera(.back, .moved)) == [.openCamera(.back)])
-        #expect(apply(.camera(.back, .setRotation(90))) == [])
-        #expect(apply(.camera(.back, .setRotation(0))) == [.adaptCamera(.back)])
+        #expect(apply(.assigned(.back, "Desk")) == [.openCamera(.back)])
+        #expect(apply(.set(\.cameras.back.rotation, 90)) == [])
+        #expect(apply(.set(\.cameras.back.rotation, 0)) == [.adaptCamera(.back)])
         #expect(
             apply(.stream(.setOutput(Size(width: 640, height: 360)))) == [
                 .publishNode, .adaptCamera(.back), .startGrace,
@@ -461,7 +439,7 @@ import Testing
     @Test mutating func takesControlsOfTheCameraThatHasTheRole() {
         var settings = ControlSettings()
         settings.isoRange = 50...800
-        state.take(.identified(.back, "a"))
+        state.take(.assigned(.back, id: "a"))
         state.take(.controls(.back, .set(settings, aperture: 0)))
         var manual = ManualControls()
         manual.iso = 400
@@ -472,10 +450,10 @@ import Testing
         #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.settings == settings)
         // Both roles change their cameras.
-        state.take(.identified(.front, "a"))
+        state.take(.assigned(.front, id: "a"))
         #expect(state.cameras.front.controls.manual == manual)
-        state.take(.identified(.back, "c"))
+        state.take(.assigned(.back, id: "c"))
         state.take(.pro(.setEnabled(false)))
-        #expect(state.manualControls.isEmpty)
+        #expect(state.kept.values.allSatisfy { $0.value.manual.isAutomatic })
     }
 }

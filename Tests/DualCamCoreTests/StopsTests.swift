@@ -18,6 +18,7 @@ import Testing
     @Test(arguments: [
         (4000, "1/250"), (4100, "1/250"), (100, "1/10000"), (156, "1/6400"), (15600, "1/60"),
         (299_900, "0.3\""), (1_000_000, "1\""), (1_300_000, "1.3\""), (30_000_000, "30\""),
+        (.max, "9223372036854.8\""), (.min, "1/1000000"),
     ])
     func exposureTimesAreWrittenAsTheirStops(time: Int, text: String) {
         #expect(Stops.shutterText(microseconds: time) == text)

@@ -13,7 +13,7 @@ import Testing
     }
 
     mutating func stream() {
-        send(.identified(.back, "own"), .lens(.back, .found(lenses)), .assigned(.back, "Desk"))
+        find(lenses, own: "own")
         send(.stream(.start), .published, .consumed(true), .streaming(.back))
     }
 
@@ -23,12 +23,12 @@ import Testing
     mutating func nothing() {
         stream()
         #expect(pass(.node(nil, .consumers(1))) == [[]])
-        #expect(apply(.camera(.front, .closed), .scene(.setStyle(SceneStyle()))) == [])
+        #expect(apply(.camera(.front, .closed), .set(\.scene.style, SceneStyle())) == [])
     }
 
     @Test("the scene is drawn again when it changes")
     mutating func scene() {
-        #expect(pass(.camera(.back, .setMirror(true))) == [[.showScene]])
+        #expect(pass(.set(\.cameras.back.mirror, true)) == [[.showScene]])
     }
 
     @Test mutating func `who begins to watch has cameras looked for, and who ends does not`() {
@@ -92,7 +92,7 @@ import Testing
 
     @Test("a device that another one replaces without a cross-fade loses its manual values")
     mutating func leaving() {
-        send(.identified(.back, "own"), .lens(.back, .found(lenses)), .assigned(.back, "Desk"))
+        find(lenses, own: "own")
         // While the camera is closed, there is nothing to cross over from.
         let closed = apply(.lens(.back, .setZoom(3, middle: nil, duration: 0)))
         #expect(closed.first == .leaveControls(.back, .a))
@@ -100,7 +100,7 @@ import Testing
         state.cameras.back.lens.incoming = nil
         apply(.lens(.back, .setZoom(1, middle: nil, duration: 0)))
         let more = lenses + [Lens("far", 6)]
-        apply(.lens(.back, .found(more)))
+        find(more, own: "own")
         #expect(state.cameras.back.lens.incoming?.device == "own")
         let next = apply(.lens(.back, .setZoom(6, middle: nil, duration: 0)))
         #expect(next.first == .leaveControls(.back, state.cameras.back.lens.pipeline.other))
@@ -128,7 +128,7 @@ import Testing
         Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 1e30, -1e30, 1.1e9,
     ])
     func `a value that no camera could take is no command`(_ value: Double) {
-        for name in PublishedControl.Name.allCases {
+        for name in NodeProperty.Name.allCases {
             #expect(ControlCommand(setting: name, to: value) == nil)
         }
     }
@@ -157,10 +157,10 @@ import Testing
     func nodes() {
         let output = changes { $0.output.frameRate = 25 }
         #expect(output.replacesStream && output.replacesMirror && output.events == [])
-        let loopback = changes { $0.loopback.device = .auto }
+        let loopback = changes { $0.loopback = .auto }
         #expect(!loopback.replacesStream && loopback.replacesMirror)
         let offered = changes { $0.cameras.front.isOffered = true }
-        #expect(offered.offersCameras && !offered.replacesStream && offered.newSources == [])
+        #expect(offered.offersCameras && !offered.replacesStream)
     }
 
     @Test("a torch that is another LED")
@@ -172,31 +172,18 @@ import Testing
         #expect(lit.changes(from: lit).formerTorches == [])
     }
 
-    @Test func `the camera, for another source, mode or lens only`() {
-        #expect(changes { $0.cameras.back.source = .test(nil) }.newSources == [.back])
-        #expect(
-            changes { $0.cameras.front.lenses = [.init(name: "a", factor: 2)] }.newSources == [
-                .front
-            ]
-        )
-        let size = Size(width: 640, height: 480)
-        let mode = CaptureModePreference.mode(size: size, rate: 30, format: nil)
-        #expect(changes { $0.cameras.front.capture = mode }.newSources == [.front])
-        let turned = changes { $0.cameras.back.rotation = 90 }
-        #expect(turned.newSources == [] && turned.events == [.camera(.back, .setRotation(90))])
-        let mirrored = changes { $0.cameras.front.mirror = false }
-        #expect(mirrored.events == [.camera(.front, .setMirror(false))])
-    }
-
     @Test("the look, the HUD, live photos and the controls")
     func events() {
-        var style = SceneStyle()
-        style.layout = .single
-        #expect(changes { $0.scene.style = style }.events == [.scene(.setStyle(style))])
-        #expect(changes { $0.scene.hud = .off }.events == [.pro(.setHud(.off))])
-        #expect(
-            changes { $0.capture.takesLivePhotos = true }.events == [.photographs(.setLive(true))]
-        )
+        let changed: [(inout Configuration) -> Void] = [
+            { $0.scene.style.layout = .single }, { $0.scene.hud = .off },
+            { $0.capture.takesLivePhotos = true }, { $0.cameras.back.rotation = 90 },
+            { $0.cameras.front.mirror = false }, { $0.cameras.front.isInk = true },
+        ]
+        for change in changed {
+            var new = old
+            change(&new)
+            #expect(changes(change).events == [.configured(new.settings)])
+        }
         let aperture = changes { $0.cameras.back.aperture = 2.8 }
         #expect(aperture.events == [.controls(.back, .set(ControlSettings(), aperture: 2.8))])
         let range = changes { $0.cameras.front.isoRange = 200...800 }
@@ -205,9 +192,9 @@ import Testing
         #expect(range.events == [.controls(.front, .set(settings, aperture: 0))])
     }
 
-    @Test("at the start, all settings of controls and the HUD")
+    @Test("at the start, all settings of controls")
     func start() {
         let changes = old.changes(from: nil)
-        #expect(changes.events.count == 3 && changes.newSources == [] && !changes.replacesStream)
+        #expect(changes.events.count == 2 && !changes.replacesStream)
     }
 }

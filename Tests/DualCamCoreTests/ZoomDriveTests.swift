@@ -1,6 +1,7 @@
-import DualCamCore
 import Frames
 import Testing
+
+@testable import DualCamCore
 
 @Suite("A camera's own zoom") struct ZoomDriveTests {
     /// Makes a camera follow `framing` until nothing moves, and returns the value read after each

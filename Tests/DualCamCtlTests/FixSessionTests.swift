@@ -1,17 +1,18 @@
 import Testing
 
+@testable import Doctor
 @testable import DualCamTool
 
 @Suite("What doctor has done is checked again")
 struct FixSessionTests {
-    private let missing = Finding.bad("loopback", "there is no v4l2loopback device")
+    private let missing = Finding.bad("there is no v4l2loopback device").named("loopback")
 
     @Test("a fix that helps a moment later is done, one that does not has failed, and says why")
     func patience() {
         var outcomes = [FixSession.Outcome(name: "loopback", state: .done)]
         var looks = 0
-        let present = Finding.good("loopback", "the stream is on /dev/video9")
-        let others = [Finding.bad("portal", "it is not there")]
+        let present = Finding.good("the stream is on /dev/video9").named("loopback")
+        let others = [Finding.bad("it is not there").named("portal")]
         let after = FixSession.check(&outcomes, for: 60) {
             looks += 1
             return others + [looks < 2 ? missing : present]
@@ -32,7 +33,7 @@ struct FixSessionTests {
         var looks = 0
         _ = FixSession.check(&outcomes, for: 60) {
             looks += 1
-            return [missing, .bad("portal", "it is not there")]
+            return [missing, Finding.bad("it is not there").named("portal")]
         }
         #expect(looks == 1 && outcomes.map(\.state) == [.done, .declined])
     }

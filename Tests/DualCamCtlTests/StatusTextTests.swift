@@ -7,10 +7,11 @@ import Testing
 
 extension Snapshot {
     /// The daemon with two cameras in use, and `changes` of its properties: of all, and of its
-    /// front camera.
-    fileprivate static func usual(
+    /// cameras.
+    static func usual(
         _ changes: [String: [String: Value]] = [:],
-        front: [String: [String: Value]] = [:]
+        front: [String: [String: Value]] = [:],
+        back: [String: [String: Value]] = [:]
     ) -> Snapshot {
         let main: [String: [String: Value]] = [
             StreamInterface.name: [
@@ -56,7 +57,7 @@ extension Snapshot {
         }
         return Snapshot(
             main: changed(main, changes),
-            cameras: [.back: camera, .front: changed(camera, front)]
+            cameras: [.back: changed(camera, back), .front: changed(camera, front)]
         )
     }
 }
@@ -178,7 +179,7 @@ extension Snapshot {
         ])
         #expect(
             line("  by hand front", of: front)
-                == "  by hand front  ISO ≈400 · 5600 K · MF 1 m · -1.0 EV"
+                == "  by hand front  ISO ≈400 · 5600 K · MF 1 m · -1 EV"
         )
     }
 
@@ -386,6 +387,15 @@ extension Snapshot {
         #expect(paths(found.items) == (0..<6).map { "\($0)" })
     }
 
+    @Test(
+        "have sizes as people read them",
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.2 kB"), (99_950, "100 kB"),
+            (999_600, "1 MB"), (1_500_000_000, "1.5 GB"), (.max, "9223372 TB"),
+        ] as [(Int, String)]
+    )
+    func sizes(_ bytes: Int, _ text: String) { #expect(bytes.asBytes == text) }
+
     @Test("of photos and movies have columns, and no commands for a terminal")
     func lines() {
         let items: [[String: Value]] = [
@@ -400,9 +410,9 @@ extension Snapshot {
         ]
         let lines = Media.List.lines(of: items).split(separator: "\n").map(String.init)
         #expect(lines.count == 3)
-        #expect(lines[0].hasPrefix("photo back   123456       - 19"))
+        #expect(lines[0].hasPrefix("photo back   123 kB       - 19"))
         #expect(lines[0].hasSuffix(" /a b/\u{fffd}c.jpg"))
-        #expect(lines[1].hasPrefix("movie -           9    1:01 19"))
-        #expect(lines[2].contains(" -           0       - "))
+        #expect(lines[1].hasPrefix("movie -         9 B    1:01 19"))
+        #expect(lines[2].contains(" -         0 B       - "))
     }
 }

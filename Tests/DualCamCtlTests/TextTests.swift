@@ -21,16 +21,15 @@ import Testing
     }
 
     @Test(
-        "a size of the inset is a fraction or in percent, and relative with a sign",
+        "a number may be in percent, and is a change with a sign, unless = comes before it",
         arguments: [
-            ("0.3", 0.3), ("30%", 0.3), ("30 %", 0.3), ("+0.05", 0.25), ("+5%", 0.25),
-            ("-5%", 0.15), ("+90%", 0.5),
-        ]
+            ("0.3", .to(0.3)), ("30%", .to(0.3)), ("30 %", .to(0.3)), ("+0.05", .by(0.05)),
+            ("+5%", .by(0.05)), ("-5%", .by(-0.05)), ("=-1", .to(-1)), ("nan", nil), ("+", nil),
+        ] as [(String, Amount?)]
     )
-    func insetSize(word: String, size: Double) throws {
-        let inset = try Inset.parse(["--size=\(word)"])
-        let found = try #require(inset.size).applied(to: 0.2, in: 0.1...0.5)
-        #expect(abs(found - size) < 1e-9)
+    func amount(word: String, amount: Amount?) {
+        #expect(Amount(word, percent: true) == amount)
+        #expect(Amount("2x", unit: "x") == .to(2) && Amount("30%") == nil)
     }
 
     @Test("a device is listed with the largest mode of each format")
@@ -45,14 +44,17 @@ import Testing
             ]
         ])
         #expect(table.contains("YUYV 1280x720@10, MJPG 1920x1080@30\n"))
+        for odd in ["@/X", "/", "x/X", "9223372036854775807x2@1/X", "-1x-1@1/X", ""] {
+            #expect(DeviceText.table([["modes": .strings([odd])]]).contains("–"))
+        }
     }
 
     @Test(
-        "the distance of two words is what has to be put in, taken out or replaced",
+        "the distance of two words is what has to be put in, taken out, replaced or swapped",
         arguments: [
             ("", "", 0), ("swap", "swap", 0), ("", "swap", 4), ("swap", "", 4), ("swap", "swab", 1),
             ("swp", "swap", 1), ("swaap", "swap", 1), ("wap", "swap", 1), ("swaps", "swap", 1),
-            ("sawp", "swap", 2), ("zoom", "record", 5), ("inset-corner", "corner", 6),
+            ("sawp", "swap", 1), ("zoom", "record", 5), ("inset-corner", "corner", 6),
             ("corner", "inset-corner", 6), ("kitten", "sitting", 3), ("é", "e", 1),
         ]
     )
@@ -77,7 +79,7 @@ import Testing
     @Test func `a scene's values are JSON, whatever a later version wrote into it`() throws {
         let text = "[[scene]]\nname = \"a\"\nlayout = 1979-05-27\nhud = \"off\"\nglow = 3\n"
         let preset = try SceneBook(parsing: text).preset("a")
-        let json = Scenes.object(preset.values, unread: preset.unread).text
+        let json = Scenes.object(Settings.scenes.entries(of: preset.values)).text
         #expect(json == #"{"hud":"off","glow":"3","layout":"1979-05-27"}"#)
     }
 
@@ -105,7 +107,8 @@ import Testing
                     of: .dictionary(key: .string, value: .variant)
                 ),
             ]
-            return StatusText.lines(Snapshot(stream: stream)).filter { $0.hasPrefix("  viewer") }
+            return StatusText.lines(Snapshot(main: [StreamInterface.name: stream]))
+                .filter { $0.hasPrefix("  viewer") }
         }
         func viewer(
             _ name: String,
@@ -149,6 +152,20 @@ import Testing
     func padding() {
         #expect("ab".padded(to: 4) == "ab  " && "abc".padded(to: 2) == "abc")
         #expect("".padded(to: 0) == "")
+        #expect("小さい".padded(to: 8) == "小さい  ")
+    }
+
+    @Test(
+        "the columns of a text are those of a terminal",
+        arguments: [
+            ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("小さい猫カメラ", 14), ("ｶﾒﾗ", 3),
+            ("카메라", 6), ("\u{1112}\u{1161}\u{11ab}", 2), ("📷", 2), ("👩‍👩‍👧‍👦", 2), ("🇩🇪", 2),
+            ("❤️", 2), ("👍🏽", 2), ("☕", 2), ("“–…•●°×", 7), ("กำ", 2), ("\u{fffd}", 1),
+            ("ＡＢ", 4), ("𠀋", 2), ("✓", 1),
+        ]
+    )
+    func columns(_ text: String, _ count: Int) {
+        #expect(text.columns == count)
     }
 }
 
@@ -159,12 +176,15 @@ import Testing
             ("plain", "plain"), ("a\"b\\c", #"a\"b\\c"#), ("a\nb\tc", #"a\nb\tc"#),
             ("\r", #"\u000d"#), ("\u{0}\u{1b}[2J", #"\u0000\u001b[2J"#),
             ("\u{7f}\u{9b}", #"\u007f\u009b"#), ("\u{2028}|\u{2029}", #"\u2028|\u2029"#),
-            ("é€😀", "é€😀"),
+            ("é€😀", "é€😀"), ("a\u{202e}\u{2066}\u{200e}\u{61c}", #"a\u202e\u2066\u200e\u061c"#),
+            ("\u{e0001}", #"\udb40\udc01"#), ("نمی\u{200c}خواهم", "نمی\u{200c}خواهم"),
         ]
     )
     func strings(_ text: String, _ expected: String) {
         #expect(JSON.string(text).text == "\"\(expected)\"")
         #expect(JSON.object([(text, .null)]).text == "{\"\(expected)\":null}")
+        // What was JSON before stays so, and has no commands either.
+        #expect(JSON.written(JSON.string(text).text).text == "\"\(expected)\"")
     }
 
     @Test("each value of D-Bus has its own form, and a number that is none is null")
@@ -173,7 +193,10 @@ import Testing
             (.boolean(true), "true"), (.byte(7), "7"), (.int32(-5), "-5"),
             (.uint32(.max), "4294967295"),
             (.uint64(.max), "18446744073709551615"), (.int64(.min), "-9223372036854775808"),
-            (.double(0.5), "0.5"), (.double(.nan), "null"), (.double(.infinity), "null"),
+            (.double(0.5), "0.5"), (.double(1.7000000000000006), "1.7"), (.double(1e308), "1e+308"),
+            (.double(0.1 + 0.2 - 0.3), "0"), (.double(-5e-17), "0"), (.double(-0.7), "-0.7"),
+            (.double(Double(Float(1.8))), "1.8"), (.double(-1e300), "-1e+300"),
+            (.double(.nan), "null"), (.double(.infinity), "null"),
             (.objectPath("/a/b"), "\"/a/b\""), (.variant(.string("x")), "\"x\""),
             (.strings(["a", "b"]), #"["a","b"]"#),
             (.structure([.byte(1), .string("a")]), #"[1,"a"]"#),
@@ -214,10 +237,67 @@ import Testing
         #expect(try Template(template).rendered(nil) == text)
     }
 
-    @Test(arguments: [
-        "{{", "{{state", "{{state}", "{{nothing(state)}}", "{{lc()}}", "{{trunc(state)}}",
-    ])
-    func `that cannot be read are refused before anything is asked for`(_ template: String) {
+    private static let camera: [String: [String: Value]] = [
+        CameraInterface.name: [
+            "Name": .string("Face <Cam> & 'co'"), "Mirror": .boolean(true),
+            "Zoom": .double(1.7000000000000006),
+        ]
+    ]
+
+    @Test(
+        "of a daemon that runs give its values",
+        arguments: [
+            ("{{state}}{{main}}", "streamingback"),
+            ("a {{ output.width }}x{{ output.height }} b", "a 1280x720 b"),
+            ("{{ cameras.front.name }}", "Face <Cam> & 'co'"),
+            ("{{ cameras.main.name }}|{{ cameras.inset.mirror }}", "Face <Cam> & 'co'|true"),
+            ("{{ uc(main) }} {{ lc(\"ÄB\") }}", "BACK äb"),
+            ("{{ trunc(cameras.main.name, 5) }}", "Face…"), ("{{ trunc(main, 9) }}", "back"),
+            ("{{ default(statistics.none, \"none\") }}", "none"),
+            ("{{ default(main, 1) }}", "back"),
+            ("{{ choose(privacy, \"x\", \"y\") }}{{ choose(pro, \"P\", \"\") }}", "yP"),
+            ("{{ emoji(state) }}{{ emoji(\"idle\") }}", "●○"),
+            ("{{ markup_escape(cameras.main.name) }}", "Face &lt;Cam&gt; &amp; 'co'"),
+            ("{{ shell_escape(cameras.main.name) }}", "'Face <Cam> & '\\''co'\\'''"),
+            ("{{ json(cameras.main.name) }} {{ json(pro) }}", "\"Face <Cam> & 'co'\" true"),
+            ("{{ problems }}", "one, two"), ("{{ \"{{\" }}", "{{"),
+            ("{{ cameras.back.zoom }}", "1.7"),
+        ]
+    )
+    func values(_ template: String, _ text: String) throws {
+        let snapshot = Snapshot.usual(
+            [
+                StreamInterface.name: ["Problems": .strings(["one", "two"])],
+                ProInterface.name: ["Enabled": .boolean(true)],
+            ],
+            front: Self.camera,
+            back: Self.camera
+        )
+        #expect(try Template(template).rendered(snapshot) == text)
+    }
+
+    @Test(
+        "that cannot be read are refused before anything is asked for",
+        arguments: [
+            ("{{", ""), ("{{state}", ""), ("{{nothing(state)}}", ""), ("{{lc()}}", ""),
+            ("{{trunc(state)}}", ""),
+            ("{{ mian }}", "There is no \"mian\"; expected one of state, "),
+            ("{{ cameras.side.name }}", "expected one of cameras.back, cameras.front."),
+            ("{{ state.x }}", "There is no \"state.x\"; expected state."),
+            ("{{ state", "Expected }} at the end."), ("{{ state !", "Expected }} before \"!\"."),
+            ("{{ }}", "Expected a name before"), ("{{ \"x }}", "Expected \" after"),
+            ("{{ up(state) }}", "There is no function \"up\""),
+            ("{{ uc(state }}", "Expected ) before"), ("{{ uc(state, main) }}", "uc takes 1, not 2"),
+        ]
+    )
+    func mistakes(_ template: String, _ message: String) throws {
+        let mistake = try #require(throws: Template.Mistake.self) { try Template(template) }
+        #expect(message.isEmpty || mistake.message.contains(message), "\(mistake.message)")
+    }
+
+    @Test(arguments: ["uc(", "default(\"\", ", "((", "[", "{{ ", "\"", "a.", "statistics.a."])
+    func `that are nested without end are refused, too`(_ part: String) {
+        let template = "{{ " + String(repeating: part, count: 120_000 / part.count)
         #expect(throws: Template.Mistake.self) { try Template(template) }
     }
 }

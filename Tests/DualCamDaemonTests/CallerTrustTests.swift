@@ -15,6 +15,8 @@ private final class Visited {
     enum Look { case sandbox, free, hanging }
 
     let look = Mutex(Look.free)
+    /// The process whose root hangs.
+    let hanging = Mutex<UInt32?>(nil)
     let count = Mutex(0)
     let caller: BusConnection
     private let session: PrivateSession
@@ -33,9 +35,11 @@ private final class Visited {
         change(&configuration)
         let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
         trust = CallerTrust(daemon, server, on: connection, loop: loop, timeout: timeout) {
-            [self] _ in
+            [self] program in
             count.withLock { $0 += 1 }
-            while look.withLock({ $0 == .hanging }) { usleep(1000) }
+            while look.withLock({ $0 == .hanging })
+                || hanging.withLock({ $0 != nil && $0 == program.process })
+            { usleep(1000) }
             return look.withLock { $0 == .sandbox }
         }
     }
@@ -50,6 +54,36 @@ private final class Visited {
             if decisions.count < count { loop.runOnce(milliseconds: 5) }
             return decisions.count < count ? nil : decisions
         }
+    }
+
+    /// Returns another connection of this program.
+    func connect() throws -> BusConnection {
+        try BusConnection(
+            to: .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""),
+            loop: loop
+        )
+    }
+
+    func ask(_ name: String, _ done: @escaping (Bool) -> Void) { server.isTrusted?(name, done) }
+
+    func run() { loop.runOnce(milliseconds: 5) }
+
+    /// Returns the unique name of another program, which runs from now on.
+    func otherProgram() throws -> String {
+        func names() throws -> Set<String> {
+            var names: Set<String>?
+            try caller.call(.bus("ListNames", [])) { answer in
+                let all = (try? answer.get())?.first?.array ?? []
+                names = Set(all.compactMap(\.string).filter { $0.hasPrefix(":") })
+            }
+            return try eventually("the names") {
+                loop.runOnce(milliseconds: 5)
+                return names
+            }
+        }
+        let before = try names()
+        try session.run("gdbus", "wait", "--session", "--timeout", "60", "org.example.None")
+        return try eventually("another program") { try names().subtracting(before).first }
     }
 
     /// Returns the decision about one call.
@@ -102,9 +136,37 @@ struct CallerTrustTests {
         #expect(try eventually("a thread that is free") { try visited.decision() ? true : nil })
     }
 
+    @Test func `many connections of one program wait for its threads`() throws {
+        let visited = try Visited(timeout: 30)
+        visited.look.withLock { $0 = .hanging }
+        let others = try (0..<2 * CallerTrust.mostThreads).map { _ in try visited.connect() }
+        var decisions: [Bool] = []
+        for other in others { visited.ask(other.uniqueName) { decisions.append($0) } }
+        try eventually("the threads") {
+            visited.run()
+            return visited.count.withLock { $0 == CallerTrust.mostThreads }
+        }
+        visited.look.withLock { $0 = .free }
+        try eventually("all decisions") {
+            visited.run()
+            return decisions.count == others.count
+        }
+        #expect(decisions.allSatisfy { $0 })
+    }
+
+    @Test func `of one program that hangs refuses no other`() throws {
+        let visited = try Visited(timeout: 0.005)
+        visited.hanging.withLock { $0 = UInt32(getpid()) }
+        defer { visited.hanging.withLock { $0 = nil } }
+        for _ in 0..<300 { #expect(try !visited.decision()) }
+        #expect(visited.count.withLock { $0 } <= CallerTrust.mostThreads)
+        let other = try visited.otherProgram()
+        #expect(try eventually("the other one") { try visited.decision(other) ? true : nil })
+    }
+
     @Test("is for all where the configuration says so, and nobody is looked at")
     func all() throws {
-        let visited = try Visited(timeout: 10) { $0.access.sandboxed = .all }
+        let visited = try Visited(timeout: 10) { $0.sandboxAccess = .all }
         visited.look.withLock { $0 = .sandbox }
         #expect(try visited.decision())
         #expect(visited.count.withLock { $0 } == 0)

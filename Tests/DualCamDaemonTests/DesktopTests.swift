@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DBusKit
-@testable import Desktop
+@testable import DualCamDaemon
 
 /// A bus with one connection that follows the desktop's services, and those services, each a
 /// connection of its own that the test can drop.
@@ -122,6 +122,13 @@ struct LoginTests {
         return logind
     }
 
+    /// Has `logind` say that the machine goes to sleep, or has woken up. Its property says so, too:
+    /// the first question for that may be answered after the signal.
+    static func sleep(_ isOn: Bool, _ logind: DeskService, at path: ObjectPath) {
+        logind.server.set(["PreparingForSleep": .boolean(isOn)], of: manager, at: path)
+        logind.server.emit("PrepareForSleep", of: manager, at: path, .boolean(isOn))
+    }
+
     @Test("says that nobody is there while the session is locked, or another one is at the seat")
     func away() throws {
         let logind = try logind()
@@ -223,10 +230,10 @@ struct LoginTests {
         let login = Login(on: desk.connection) { events.append($0) }
         try desk.wait(for: "the first lock") { locks == 1 }
         for round in 1...2 {
-            logind?.server.emit("PrepareForSleep", of: Self.manager, at: Self.root, .boolean(true))
+            if let logind { Self.sleep(true, logind, at: Self.root) }
             try desk.wait(for: "its sleep") { events.last == .sleeping(true) }
             login.releaseSleep()
-            logind?.server.emit("PrepareForSleep", of: Self.manager, at: Self.root, .boolean(false))
+            if let logind { Self.sleep(false, logind, at: Self.root) }
             try desk.wait(for: "another lock") { locks == round + 1 }
             #expect(events.last == .sleeping(false))
         }

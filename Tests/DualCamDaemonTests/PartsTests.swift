@@ -6,6 +6,7 @@ import Glibc
 import Media
 import Platform
 import Synchronization
+import TestCameras
 import TestSupport
 import Testing
 
@@ -44,11 +45,18 @@ final class Callers: MessagePort {
     }
 
     /// Has `sender` set a property.
-    func set(_ name: String, of interface: String, _ value: Value, from sender: String) throws {
+    func set(
+        _ name: String,
+        of interface: String,
+        _ value: Value,
+        at path: ObjectPath = DualCam.path,
+        from sender: String
+    ) throws {
         try call(
             "Set",
             of: "org.freedesktop.DBus.Properties",
             [.string(interface), .string(name), .variant(value)],
+            at: path,
             from: sender
         )
     }
@@ -57,15 +65,36 @@ final class Callers: MessagePort {
         _ member: String,
         of interface: String,
         _ arguments: [Value],
+        at path: ObjectPath = DualCam.path,
         from sender: String
     ) throws {
         let message = try Message(
-            MethodCall(member, of: interface, at: DualCam.path, on: DualCam.busName, arguments)
+            MethodCall(member, of: interface, at: path, on: DualCam.busName, arguments)
         )
         serial += 1
         dbus_message_set_serial(message.pointer, serial)
         dbus_message_set_sender(message.pointer, sender)
         onCall?(message)
+    }
+}
+
+extension CameraDevice {
+    /// A camera that suits `role`.
+    init(of role: Role, refusal: AutoRefusal? = nil) {
+        self.init(
+            path: "/dev/\(role)",
+            name: "A camera",
+            identity: "v4l2:\(role)",
+            orientation: role == .back ? .back : .front,
+            refusal: refusal
+        )
+    }
+}
+
+extension DualCamDaemon.Daemon {
+    /// Has udev list these cameras.
+    func find(_ cameras: [CameraDevice]) {
+        send(.cameras(.found(cameras, from: .kernel(isWhole: true))))
     }
 }
 
@@ -76,6 +105,7 @@ struct Scripted {
     let daemon: DualCamDaemon.Daemon
     let service: Service
     let recording: RecordingSession
+    let live: LivePhotos
     let callers = Callers()
 
     init(
@@ -87,15 +117,16 @@ struct Scripted {
         loop = try given ?? EventLoop()
         daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
         recording = try RecordingSession(daemon, helper: [], loop: loop)
+        live = try LivePhotos(daemon, loop: loop)
         service = try Service(
             daemon,
             recording,
-            LivePhotos(daemon, loop: loop),
+            live,
             on: ObjectServer(port: callers, managing: DualCam.path),
             loop: loop,
             configurationFile: nil
         )
-        for role in Role.allCases { daemon.send(.camera(role, .assigned(name: "A camera"))) }
+        daemon.find(Role.allCases.map { CameraDevice(of: $0) })
     }
 
     /// Has a consumer take frames of both cameras, which deliver.
@@ -112,27 +143,82 @@ struct Scripted {
 }
 
 @MainActor
-@Suite("Problems")
-struct ProblemTests {
-    @Test("a camera that was lost is one, and one that was closed on purpose is none")
-    func cameras() throws {
+@Suite("Events in the daemon")
+struct EventTests {
+    @Test func `One that comes while another one is carried out waits for its turn`() throws {
         let scripted = try Scripted()
-        let (daemon, service) = (scripted.daemon, scripted.service)
-        scripted.stream()
-        #expect(service.problems == [])
-        daemon.send(.session(.sleeping(true)))
-        #expect(daemon.state.cameras.back.phase == .interrupted && service.problems == [])
-        daemon.send(.session(.sleeping(false)))
+        let daemon = scripted.daemon
+        var seen: [PrivacyOutcome?] = []
+        daemon.performers.append { effect in
+            guard case .storePrivacy(_, let number) = effect else { return }
+            daemon.send(.privacy(.stored(number: number, failure: nil)))
+            seen.append(daemon.state.privacyOutcome(of: number))
+        }
+        daemon.send(.privacy(.set(true)))
+        #expect(seen == [nil] && daemon.state.isPrivate)
+        withExtendedLifetime(scripted) {}
+    }
+
+    @Test func `What is to come is announced after all that was before, and before itself`() throws
+    {
+        let scripted = try Scripted()
+        let daemon = scripted.daemon
+        var told: [String] = []
+        daemon.notify()
+        daemon.observers.append {
+            told.append("\(daemon.state.scene.isSwapped) \(daemon.state.isStarted)")
+        }
+        daemon.performers.append { effect in
+            guard case .announce = effect else { return }
+            // As each signal does.
+            daemon.notify()
+            told.append("announced")
+        }
+        daemon.send(.scene(.swap(instantly: true)))
+        daemon.send(.stream(.start))
+        #expect(told == ["true false", "announced"])
+        daemon.notify()
+        #expect(told.last == "true true")
+        withExtendedLifetime(scripted) {}
+    }
+
+    @Test func `All of one turn of the loop are noticed once, and those before an answer by then`()
+        throws
+    {
+        let scripted = try Scripted()
+        let (daemon, loop) = (scripted.daemon, scripted.loop)
+        daemon.notify()
+        var count = 0
+        daemon.observers.append { count += 1 }
+        for _ in 1...3 { daemon.send(.scene(.swap(instantly: true))) }
+        #expect(count == 0)
+        for _ in 1...2 { loop.runOnce(milliseconds: 0) }
+        #expect(count == 1)
+        daemon.send(.scene(.swap(instantly: true)))
+        scripted.callers.onRound()
+        #expect(count == 2)
+        loop.runOnce(milliseconds: 0)
+        #expect(count == 2)
+        withExtendedLifetime(scripted) {}
+    }
+}
+
+@MainActor
+@Suite("A camera without a picture")
+struct NoPictureTests {
+    @Test func `Is refused with the reason`() throws {
+        let scripted = try Scripted()
+        let daemon = scripted.daemon
+        func refusal() -> String { daemon.noPicture(of: .front, "nothing to lock").message }
         scripted.stream()
         daemon.send(.camera(.front, .interrupted(.unplugged, reason: "no such device")))
-        #expect(service.problems.count == 1)
-        #expect(service.problems.first?.contains("(front): no such device") == true)
+        #expect(refusal() == "The front camera sends no pictures: no such device")
         daemon.send(.privacy(.set(true)))
-        #expect(service.problems == [])
+        #expect(refusal().hasPrefix("Privacy is on."))
         daemon.send(.privacy(.set(false)))
-        for role in Role.allCases { daemon.send(.camera(role, .assigned(name: nil))) }
+        daemon.find(Role.allCases.map { CameraDevice(of: $0, refusal: .noPictures) })
         for role in Role.allCases { daemon.send(.camera(role, .closed)) }
-        #expect(service.problems == ["There is no camera."])
+        #expect(refusal() == "There is no front camera.")
     }
 }
 
@@ -158,6 +244,12 @@ struct PhotoRequestTests {
         callers.leave(":1.2")
         expect([.back], full: [])
         callers.leave(":1.1")
+        expect([], full: [])
+        // Into a file that cannot be written to.
+        let null = SharedDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
+        let arguments: [Value] = [.descriptor(null), .string("back"), .named([:])]
+        try callers.call("TakePhotoTo", of: CaptureInterface.name, arguments, from: ":1.4")
+        #expect(callers.errors.last == "InvalidArgs")
         expect([], full: [])
         withExtendedLifetime(scripted) {}
     }
@@ -242,13 +334,16 @@ struct PhotoLimitTests {
             try callers.takePhoto(options, from: ":1.1")
             #expect(callers.errors.dropFirst(count) == [name], "\(options)")
         }
-        daemon.send(.camera(.front, .assigned(name: nil)))
+        daemon.find([CameraDevice(of: .back), CameraDevice(of: .front, refusal: .noPictures)])
         try callers.takePhoto(["of": .string("front")], from: ":1.1")
         #expect(callers.errors.last == "NoCamera")
         // Both are asked for; there is one.
         try callers.takePhoto([:], from: ":1.1")
         #expect(callers.errors.count == cases.count + 1)
         #expect(daemon.state.photographed == [.back])
+        daemon.send(.recording(.start([.back], sound: false)))
+        try callers.takePhoto(["of": .string("back"), "full": .boolean(true)], from: ":1.1")
+        #expect(callers.errors.last == "Busy")
         daemon.send(.privacy(.set(true)))
         try callers.takePhoto(["of": .string("back")], from: ":1.1")
         #expect(callers.errors.last == "Locked")
@@ -263,6 +358,7 @@ struct PhotoLimitTests {
         try callers.takePhoto(["of": .string("back")], from: ":1.1")
         #expect(callers.errors == [] && daemon.state.photographed == [.back])
         daemon.send(.camera(.back, .interrupted(.unplugged, reason: "no such device")))
+        daemon.notify()
         #expect(callers.errors == ["CameraLost"] && daemon.state.photographed == [])
         daemon.send(.camera(.back, .interrupted(.busy, reason: "held by cheese")))
         try callers.takePhoto(["of": .string("back")], from: ":1.1")
@@ -279,7 +375,9 @@ struct PrivacyRequestTests {
         let scripted = try Scripted()
         let (callers, daemon) = (scripted.callers, scripted.daemon)
         var stored: [(Bool, Int)] = []
-        daemon.onPrivacy = { stored.append(($0, $1)) }
+        daemon.performers.append { effect in
+            if case .storePrivacy(let isOn, let number) = effect { stored.append((isOn, number)) }
+        }
         scripted.stream()
         func ask(_ isOn: Bool) throws {
             try callers.set("Enabled", of: PrivacyInterface.name, .boolean(isOn), from: ":1.1")
@@ -288,11 +386,14 @@ struct PrivacyRequestTests {
         try ask(true)
         #expect(stored.map(\.0) == [true] && answers() == 0)
         daemon.send(.privacy(.stored(number: stored[0].1, failure: nil)))
+        daemon.notify()
         #expect(answers() == 0, "the cameras are open")
         for role in Role.allCases { daemon.send(.camera(role, .closed)) }
+        daemon.notify()
         #expect(answers() == 1 && callers.errors == [])
         try ask(false)
         daemon.send(.privacy(.stored(number: stored[1].1, failure: "the disk is full")))
+        daemon.notify()
         #expect(callers.errors == ["Failed"] && answers() == 1)
     }
 }
@@ -329,7 +430,7 @@ struct SourceEditorTests {
         let path = "\(directory)/dualcam.toml"
         let scripted = try Scripted()
         let daemon = scripted.daemon
-        daemon.camerasChanged([device(0), device(1)])
+        daemon.find([device(0), device(1)])
         let editor = SourceEditor(daemon, loop: scripted.loop, path: path)
         func text() throws -> String {
             String(decoding: try readFile(path, limit: 9999), as: UTF8.self)
@@ -361,7 +462,48 @@ struct SourceEditorTests {
         try expect(use("test:nope"), contains: "there is no test picture nope")
         try expect(use("file:\(directory)/nope.jpg"), contains: "nope.jpg: there is no such file")
         try hold(text() == "# later\n")
-        hold(editor.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+        hold(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    }
+
+    /// Writes a file on a disk that is full the second time, and undoes the first change.
+    private static func checkFull(in directory: String) throws {
+        setenv("XDG_STATE_HOME", directory, 1)
+        let (path, store) = ("\(directory)/dualcam.toml", "\(directory)/store")
+        mkdir(store, 0o700)
+        let disk = try SmallDisk(at: store, size: "64k")
+        defer { withExtendedLifetime(disk) {} }
+        try writeFile(Array("# mine\n".utf8), to: "\(store)/dualcam.toml")
+        symlink("\(store)/dualcam.toml", path)
+        let scripted = try Scripted()
+        scripted.daemon.find([device(0), device(1)])
+        let editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
+        func use(_ word: String) throws -> String? {
+            try edit(scripted) { editor.use(word, as: .front, $0) }
+        }
+        let first = try use("camera-1")
+        precondition(first == nil, first ?? "")
+        let filler = "\(store)/filler"
+        do throws(SystemError) {
+            let block = [UInt8](repeating: 0, count: 1 << 17)
+            try write(block, to: creat(filler, 0o600), called: filler)
+        } catch { precondition(error.errno == ENOSPC) }
+        let second = try use("camera-0")
+        precondition(second?.contains("the disk is full") ?? false, second ?? "")
+        let undone = try edit(scripted) { editor.undo($0) }
+        precondition(undone?.contains("the disk is full") ?? false, undone ?? "")
+        truncate(filler, 0)
+        let again = try edit(scripted) { editor.undo($0) }
+        let text = String(decoding: try readFile(path, limit: 9999), as: UTF8.self)
+        precondition(again == nil && text == "# mine\n", "\(again ?? ""), \(text)")
+        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
+        precondition(scripted.daemon.files.end(by: deadline))
+    }
+
+    @Test("has the undo of the change before after one that failed")
+    func undoAfterFailure() async {
+        await #expect(processExitsWith: .success) {
+            try await inFolder { try SourceEditorTests.checkFull(in: $0) }
+        }
     }
 
     /// Writes a file in `directory`, which has none, and undoes that.
@@ -369,33 +511,28 @@ struct SourceEditorTests {
         setenv("XDG_STATE_HOME", directory, 1)
         let path = "\(directory)/dualcam.toml"
         let scripted = try Scripted()
-        scripted.daemon.camerasChanged([device(0), device(1)])
+        scripted.daemon.find([device(0), device(1)])
         let editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
         let written = try edit(scripted) { editor.use("camera-1", as: .front, $0) }
         precondition(written == nil && access(path, F_OK) == 0)
         let undone = try edit(scripted) { editor.undo($0) }
         precondition(undone == nil && access(path, F_OK) != 0)
         precondition(scripted.daemon.configuration.cameras.front.source == .auto)
-        precondition(editor.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
+        precondition(scripted.daemon.files.end(by: deadline))
     }
 
     @Test("is gone after an undo where there was none")
     func undoNew() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                let folder = try ScratchDirectory()
-                try SourceEditorTests.checkNew(in: folder.path)
-            }
+            try await inFolder { try SourceEditorTests.checkNew(in: $0) }
         }
     }
 
     @Test("is as before after an undo, unless somebody changed it since")
     func undo() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                let folder = try ScratchDirectory()
-                try SourceEditorTests.check(in: folder.path)
-            }
+            try await inFolder { try SourceEditorTests.check(in: $0) }
         }
     }
 }
@@ -432,11 +569,12 @@ struct DeviceTests {
             }
         }
         let (first, second) = (Self.device(0), Self.device(1))
-        #expect(try told { daemon.camerasChanged([]) } == [])
-        #expect(try told { daemon.camerasChanged([first]) } == [["v4l2:camera-0 back"]])
-        #expect(try told { daemon.camerasChanged([first]) } == [])
+        daemon.find([])
+        #expect(try told { daemon.find([]) } == [])
+        #expect(try told { daemon.find([first]) } == [["v4l2:camera-0 back"]])
+        #expect(try told { daemon.find([first]) } == [])
         #expect(
-            try told { daemon.camerasChanged([first, second]) } == [
+            try told { daemon.find([first, second]) } == [
                 ["v4l2:camera-0 back", "v4l2:camera-1 front"]
             ]
         )
@@ -448,8 +586,8 @@ struct DeviceTests {
                 ["v4l2:camera-0 front", "v4l2:camera-1 back"]
             ]
         )
-        #expect(try told { daemon.camerasChanged([second]) } == [["v4l2:camera-1 back"]])
-        #expect(try told { daemon.camerasChanged([]) } == [[]])
+        #expect(try told { daemon.find([second]) } == [["v4l2:camera-1 back"]])
+        #expect(try told { daemon.find([]) } == [[]])
         withExtendedLifetime(scripted) {}
     }
 }
@@ -457,6 +595,22 @@ struct DeviceTests {
 @MainActor
 @Suite("Recordings that are asked for")
 struct RecordingRequestTests {
+    @Test("are of cameras that are there, and may forbid a swap")
+    func refused() throws {
+        let scripted = try Scripted { $0.capture.allowsSwapWhileRecording = false }
+        let (callers, daemon) = (scripted.callers, scripted.daemon)
+        daemon.find([CameraDevice(of: .back), CameraDevice(of: .front, refusal: .noPictures)])
+        let both: [String: Value] = ["of": .strings(["back", "front"])]
+        try callers.call("StartRecording", of: CaptureInterface.name, [.named(both)], from: ":1.1")
+        #expect(callers.errors == ["NoCamera"])
+        #expect(callers.refusal == "There is no front camera to record.")
+        daemon.find(Role.allCases.map { CameraDevice(of: $0) })
+        daemon.send(.recording(.start([.back], sound: false)))
+        try callers.call("Swap", of: SceneInterface.name, [.named([:])], from: ":1.1")
+        try callers.set("Swapped", of: SceneInterface.name, .boolean(true), from: ":1.1")
+        #expect(callers.errors == ["NoCamera", "Locked", "Locked"])
+    }
+
     @Test("do not pile up before a disk that does not answer")
     func slowDisk() throws {
         let folder = try ScratchDirectory()
@@ -508,21 +662,10 @@ struct LensTimersTests {
         let loop = try EventLoop()
         let timers = try LensTimers(loop: loop, crossed: {}, retry: {}, look: {}, light: {})
         let slot = FrameSlot(bell: try Bell())
-        let layout = FrameLayout(size: Size(width: 64, height: 32), format: .gray)
         var number: UInt64 = 0
         func put(_ luma: UInt8) {
-            let buffer = FrameBuffer(byteCount: layout.byteCount)
-            for index in buffer.bytes.indices { buffer.bytes[index] = luma }
             number += 1
-            slot.put(
-                Frame(
-                    buffer: buffer,
-                    layout: layout,
-                    color: .jpeg,
-                    timestamp: MonotonicClock.now,
-                    sequence: number
-                )
-            )
+            slot.put(grayFrame(luma, number))
         }
         // Those of before do not count.
         for _ in 0..<10 { put(100) }
@@ -560,6 +703,12 @@ struct LensTimersTests {
     }
 }
 
+/// Runs `body` with the path of a new directory.
+@MainActor
+func inFolder(_ body: @MainActor (String) throws -> Void) throws {
+    try ScratchDirectory.with { try body($0) }
+}
+
 /// Returns whether a daemon with this directory for its state begins with privacy.
 @MainActor
 private func beginsPrivate(in directory: String, isKnown: Bool) throws -> Bool {
@@ -573,7 +722,8 @@ private func beginsPrivate(in directory: String, isKnown: Bool) throws -> Bool {
     }
     let suspensions = daemon.state.suspensions
     precondition(daemon.state.storeProblems.isEmpty == isKnown)
-    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    store.store()
+    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     return suspensions.contains(.privacy)
 }
 
@@ -598,7 +748,8 @@ struct ConfigurationReloadTests {
         let loop = try EventLoop()
         let readings = Readings()
         var answers: [[String]] = []
-        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        let files = try Files()
+        let reload = ConfigurationReload(files, loop: loop, reading: { readings.read() })
         reload.done = { configuration, problems in
             #expect(configuration == nil)
             answers.append(problems)
@@ -612,7 +763,7 @@ struct ConfigurationReloadTests {
         }
         reload.begin()
         readings.allowed.store(9, ordering: .relaxed)
-        #expect(reload.end())
+        #expect(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
         for _ in 1...3 { loop.runOnce(milliseconds: 0) }
         #expect(answers == [["failure 1"], ["failure 2"], ["failure 3"]])
     }
@@ -623,7 +774,8 @@ struct ConfigurationReloadTests {
         let readings = Readings()
         readings.allowed.store(9, ordering: .relaxed)
         var answers: [[String]] = []
-        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        let files = try Files()
+        let reload = ConfigurationReload(files, loop: loop, reading: { readings.read() })
         reload.done = { answers.append($1) }
         #expect(try reload.first().problems == ["failure 1"])
         reload.begin()
@@ -632,16 +784,17 @@ struct ConfigurationReloadTests {
             return !answers.isEmpty
         }
         #expect(answers == [["failure 2"]])
-        #expect(reload.end())
+        #expect(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     }
 
     @Test("does not hold up the end where its disk hangs")
     func hanging() throws {
         let loop = try EventLoop()
         let readings = Readings()
-        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        let files = try Files()
+        let reload = ConfigurationReload(files, loop: loop, reading: { readings.read() })
         reload.begin()
-        #expect(!reload.end())
+        #expect(!files.end(by: MonotonicClock.now + Timestamp(seconds: 0.1)))
         readings.allowed.store(1, ordering: .relaxed)
     }
 }
@@ -653,7 +806,7 @@ private func restoresOnce(in directory: String) throws {
     try makeDirectory("\(directory)/dualcam")
     let loop = try EventLoop()
     var configuration = Configuration()
-    configuration.state.memory = .all
+    configuration.memory = .all
     let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
     var state = daemon.state
     state.scene.setSwapped(true, at: .zero, instantly: true)
@@ -666,7 +819,8 @@ private func restoresOnce(in directory: String) throws {
     precondition(daemon.state.scene.isSwapped)
     daemon.send(.scene(.swap(instantly: true)))
     // The disk's thread has ended, so all that it reported is there.
-    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    store.store()
+    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     for _ in 1...5 { loop.runOnce(milliseconds: 0) }
     precondition(!daemon.state.scene.isSwapped, "restored again")
 }
@@ -678,7 +832,7 @@ private func storesTheLast(in directory: String, isSlow: Bool) throws {
     setenv("XDG_STATE_HOME", directory, 1)
     let loop = try EventLoop()
     var configuration = Configuration()
-    configuration.state.memory = .all
+    configuration.memory = .all
     func start() throws -> (daemon: DualCamDaemon.Daemon, store: StateStore) {
         let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
         return (daemon, try StateStore(daemon, loop: loop, timeout: isSlow ? 0 : 60))
@@ -695,22 +849,98 @@ private func storesTheLast(in directory: String, isSlow: Bool) throws {
     }
     // The loop does not run any more, so no timer stores this.
     daemon.send(.scene(.swap(instantly: true)))
-    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    store.store()
+    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     let text = try StateFile(path: "\(directory)/dualcam/state.toml").load()
     let saved = try text.map { try SavedState(parsing: $0) }
     precondition(saved == SavedState(daemon.state), "\(text ?? "nothing")")
 }
 
+/// Checks that the last pictures are kept once there are descriptors, also if nothing else happens.
+@MainActor
+private func keepsPicturesLater() throws {
+    let scripted = try Scripted { $0.capture.recordsAudio = false }
+    scripted.stream()
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    precondition(getrlimit(resource, &limit) == 0)
+    var none = limit
+    none.rlim_cur = 0
+    precondition(setrlimit(resource, &none) == 0)
+    scripted.live.wanted = [.stream]
+    precondition(setrlimit(resource, &limit) == 0)
+    precondition(scripted.live.clip(of: .stream) == nil)
+    try eventually("another try", within: 30) {
+        scripted.loop.runOnce(milliseconds: 5)
+        return scripted.live.clip(of: .stream) != nil
+    }
+    precondition(scripted.live.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+}
+
+@Suite("Live photos")
+struct LivePhotosTests {
+    @Test("that could not begin do so by themselves")
+    func retried() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run { try keepsPicturesLater() }
+        }
+    }
+}
+
+/// Checks that a state that cannot be stored is a problem from the start, and until it is stored.
+@MainActor
+private func saysThatItForgets(in directory: String) throws {
+    setenv("XDG_STATE_HOME", directory, 1)
+    let obstacle = "\(directory)/dualcam"
+    try writeFile([], to: obstacle)
+    let loop = try EventLoop()
+    var configuration = Configuration()
+    for role in Role.allCases { configuration.cameras[role].source = .test(nil) }
+    let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+    let store = try StateStore(daemon, loop: loop)
+    func isForgetful() -> Bool {
+        loop.runOnce(milliseconds: 5)
+        return daemon.state.storeProblems.contains { $0.hasPrefix("What you set will be forgot") }
+    }
+    try eventually("the word") { isForgetful() }
+    daemon.send(.set(\.scene.hud, .always))
+    store.store()
+    store.store()
+    unlink(obstacle)
+    try eventually("another try", within: 30) { !isForgetful() }
+    let text = try StateFile(path: "\(obstacle)/state.toml").load()
+    let saved = try text.map { try SavedState(parsing: $0) }
+    precondition(saved == SavedState(daemon.state))
+    // A later one that fails is told as well.
+    unlink("\(obstacle)/state.toml")
+    rmdir(obstacle)
+    try writeFile([], to: obstacle)
+    daemon.send(.set(\.scene.hud, .off))
+    try eventually("the word again", within: 30) { isForgetful() }
+    // What is not to be remembered cannot be forgotten.
+    for memory in [Configuration.Memory.nothing, .settings] {
+        configuration.memory = memory
+        daemon.reconfigure(configuration)
+        try eventually("the other", within: 30) { isForgetful() == (memory != .nothing) }
+    }
+    store.store()
+    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+}
+
 @Suite("What is remembered")
 struct RememberedStateTests {
+    @Test("is told to be forgotten while it cannot be stored, and stored once it can be")
+    func forgetful() async {
+        await #expect(processExitsWith: .success) {
+            try await inFolder { try saysThatItForgets(in: $0) }
+        }
+    }
+
     @Test("has what was set just before the end, also where the disk was slow, with nothing on it")
     func last() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                for isSlow in [false, true] {
-                    let root = try ScratchDirectory()
-                    try storesTheLast(in: root.path, isSlow: isSlow)
-                }
+            for isSlow in [false, true] {
+                try await inFolder { try storesTheLast(in: $0, isSlow: isSlow) }
             }
         }
     }
@@ -718,10 +948,7 @@ struct RememberedStateTests {
     @Test("is restored once")
     func once() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                let root = try ScratchDirectory()
-                try restoresOnce(in: root.path)
-            }
+            try await inFolder { try restoresOnce(in: $0) }
         }
     }
 }
@@ -752,10 +979,7 @@ struct WatchdogTests {
     @Test("is not fed once the frames stop")
     func starved() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                let folder = try ScratchDirectory()
-                try starvesWatchdog(in: folder.path)
-            }
+            try await inFolder { try starvesWatchdog(in: $0) }
         }
     }
 }

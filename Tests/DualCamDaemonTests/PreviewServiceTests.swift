@@ -13,34 +13,57 @@ import Testing
 @MainActor
 @Suite("Previews on the bus", .timeLimit(.minutes(5)))
 struct PreviewServiceTests {
-    @Test(
-        "nobody gets a first picture after cameras have to close, or waits for a device until then",
-        arguments: [false, true]
-    )
-    func privacy(hangs: Bool) throws {
-        let scripted = try Scripted {
+    private let scripted: Scripted
+    private let callers = Callers()
+    private let gate: Bell
+    private let camera: ScriptedCamera
+    private let stream: StreamService
+    private var daemon: DualCamDaemon.Daemon { scripted.daemon }
+
+    init() throws {
+        scripted = try Scripted {
             for role in Role.allCases { $0.cameras[role].source = .test("bars") }
         }
-        let (daemon, loop, callers) = (scripted.daemon, scripted.loop, Callers())
-        let gate = try Bell()
-        let camera = CountedCamera(behind: gate)
-        let previews = PreviewService(daemon, loop: loop) { _ in camera }
-        let stream = StreamService(
-            daemon,
-            SourceEditor(daemon, loop: loop, path: nil),
-            previews,
+        gate = try Bell()
+        let camera = ScriptedCamera.counting(behind: gate)
+        self.camera = camera
+        stream = StreamService(
+            scripted.daemon,
+            SourceEditor(scripted.daemon, loop: scripted.loop, path: nil),
+            PreviewService(scripted.daemon, loop: scripted.loop) { _ in camera },
             on: ObjectServer(port: callers, managing: DualCam.path)
         )
-        daemon.camerasChanged([
+        scripted.daemon.find([
             CameraDevice(path: "/dev/video0", name: "Desk", identity: "v4l2:desk")
         ])
-        if !hangs { gate.ring() }
+    }
+
+    private var isOpen: Bool { camera.isOpen.withLock { $0 } }
+
+    private func wait(for what: String, until condition: () -> Bool) throws {
+        try eventually(what) {
+            scripted.loop.runOnce(milliseconds: 5)
+            return condition()
+        }
+    }
+
+    /// Has a program ask for a preview.
+    private func open() throws {
         try callers.call(
             "OpenPreview",
             of: StreamInterface.name,
             [.string("v4l2:desk"), .named([:])],
             from: ":1.1"
         )
+    }
+
+    @Test(
+        "nobody gets a first picture after cameras have to close, or waits for a device until then",
+        arguments: [false, true]
+    )
+    func privacy(hangs: Bool) throws {
+        if !hangs { gate.ring() }
+        try open()
         if !hangs {
             // The first was sent, and the report of that waits for the loop.
             try eventually("a second picture") { camera.pictures.withLock { $0 } > 1 }
@@ -50,11 +73,32 @@ struct PreviewServiceTests {
         #expect(callers.errors == ["Locked"])
         #expect(!daemon.state.isPrivate)
         gate.ring()
-        try eventually("the closed device") {
-            loop.runOnce(milliseconds: 5)
-            return daemon.state.isPrivate
-        }
-        #expect(camera.isOpen.withLock { !$0 } && callers.sent.count == 1)
-        withExtendedLifetime(stream) {}
+        try wait(for: "the closed device") { daemon.state.isPrivate }
+        #expect(!isOpen && callers.sent.count == 1)
+    }
+
+    @Test func `a camera to ignore is not opened, and closed once it is one`() throws {
+        gate.ring()
+        try open()
+        try wait(for: "a preview") { callers.sent.count == 1 }
+        #expect(callers.errors.isEmpty && isOpen)
+        var configuration = daemon.configuration
+        configuration.ignoredCameras = ["/dev/video0"]
+        daemon.reconfigure(configuration)
+        try wait(for: "a closed camera") { !isOpen }
+        try open()
+        #expect(callers.errors == ["Denied"])
+        #expect(callers.refusal == "Desk is in [cameras] ignore, so DualCam does not open it.")
+    }
+
+    @Test func `a camera closes once the program has left that looks at it`() throws {
+        gate.ring()
+        try open()
+        try wait(for: "a preview") { callers.sent.count == 1 }
+        #expect(isOpen)
+        try open()
+        #expect(callers.errors == ["Busy"])
+        callers.leave(":1.1")
+        try wait(for: "a closed camera") { !isOpen }
     }
 }

@@ -1,12 +1,11 @@
-import DBusKit
-import Desktop
+import Frames
 import Glibc
 import Platform
 import TestSupport
 import Testing
 
 @testable import DBusKit
-@testable import Desktop
+@testable import DualCamDaemon
 
 @Suite("Real-time priority", .serialized, .timeLimit(.minutes(5)))
 struct RealTimeKitTests {
@@ -176,6 +175,36 @@ struct RealTimeKitTests {
             #expect(asked.count == count && Set(asked) == [request(0, priority: 5)])
             #expect(outcomes.last?.refusal == "" && outcomes.last?.provider == "RTKit")
         }
+        end(worker)
+        withExtendedLifetime((service, kit)) {}
+    }
+
+    @Test("is not looked at while the threads rest, and at once when they do no more")
+    func rest() throws { try RealTimeSignals.alone { try rests() } }
+
+    private func rests() throws {
+        let service = try rtkit(priority: 5) { _ in }
+        var outcomes: [RealTimeKit.Outcome] = []
+        let kit = try RealTimeKit(
+            for: threads,
+            session: desk.connection,
+            loop: desk.loop,
+            interval: 0.02
+        ) { outcomes.append($0) }
+        kit.ask(on: desk.connection)
+        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        func run(_ seconds: Double) {
+            let end = MonotonicClock.now + Timestamp(seconds: seconds)
+            while MonotonicClock.now < end { desk.loop.runOnce(milliseconds: 5) }
+        }
+        kit.isResting = true
+        run(0.1)
+        kill(getpid(), SIGXCPU)
+        run(0.1)
+        #expect(outcomes.last?.raised == ["timed"])
+        kit.isResting = false
+        #expect(outcomes.last?.refusal == "threads ran for too long")
+        try desk.wait(for: "another request") { outcomes.last?.raised == ["timed"] }
         end(worker)
         withExtendedLifetime((service, kit)) {}
     }

@@ -1,9 +1,9 @@
-import Desktop
 import Glibc
 import TestSupport
 import Testing
 
 @testable import DBusKit
+@testable import DualCamDaemon
 
 @Suite("Sandbox") struct SandboxTests {
     /// Returns the credentials of this program, or of another `process`, and `more` of them.
@@ -36,14 +36,17 @@ import Testing
 
     @Test("a program that has ended since is not trusted, whatever has its number now")
     func ended() throws {
-        // As for a pidfd, the end of what it stands for makes a pipe readable: the last writer's
-        // end, so no program of another test may have inherited it.
-        let ends = try unsharedPipe()
-        let descriptor = SharedDescriptor(owning: ends.reader)
+        // As for a pidfd, the end of what it stands for makes a socket readable: also while a
+        // program that another test starts just now holds a copy of the other end.
+        var ends: [CInt] = [-1, -1]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        defer { close(ends[1]) }
+        let descriptor = SharedDescriptor(owning: ends[0])
         let program = credentials(UInt32(getpid()), ["ProcessFD": .descriptor(descriptor)])
         #expect(program.processDescriptor != nil)
         #expect(!Sandbox.confines(program))
-        close(ends.writer)
+        shutdown(ends[1], CInt(SHUT_RDWR))
         #expect(Sandbox.confines(program))
     }
 

@@ -12,7 +12,8 @@ import Testing
 private func changesAfterARefusal(in directory: String) throws {
     setenv("XDG_STATE_HOME", directory, 1)
     let loop = try EventLoop()
-    let store = try SceneStore(loop: loop)
+    let files = try Files()
+    let store = SceneStore(files, loop: loop)
     store.load()
     var answers: [String] = []
     for name in ["none", "talk"] {
@@ -31,17 +32,14 @@ private func changesAfterARefusal(in directory: String) throws {
     }
     precondition(answers == ["refused none", "removed talk"])
     precondition(!store.book.names.contains("talk"))
-    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    precondition(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
 }
 
 @Suite("Changes of scenes") struct SceneStoreTests {
     @Test("are made after one that was refused, too")
     func refused() async {
         await #expect(processExitsWith: .success) {
-            try await MainActor.run {
-                let folder = try ScratchDirectory()
-                try changesAfterARefusal(in: folder.path)
-            }
+            try await inFolder { try changesAfterARefusal(in: $0) }
         }
     }
 }

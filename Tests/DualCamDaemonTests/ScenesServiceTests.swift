@@ -24,9 +24,10 @@ import Testing
         let loop = try EventLoop()
         daemon = try Daemon(Configuration(), loop: loop)
         server = ObjectServer(port: NoBus(), managing: DualCam.path)
-        service = try ScenesService(daemon, on: server, loop: loop)
+        service = ScenesService(daemon, on: server, loop: loop)
         // The disk answers at once.
-        daemon.onPrivacy = { [daemon, service] _, number in
+        daemon.performers.append { [daemon, service] effect in
+            guard case .storePrivacy(_, let number) = effect else { return }
             daemon.send(.privacy(.stored(number: number, failure: nil)))
             service.answerWaiting()
         }
@@ -54,10 +55,7 @@ import Testing
 
     /// Has the back camera come.
     private func plugIn() {
-        let lens = Lens(name: "wide", factor: 1, device: "back", deviceFactor: 1, isThere: true)
-        daemon.send(.camera(.back, .identified("back")))
-        daemon.send(.lens(.back, .found([lens])))
-        daemon.send(.camera(.back, .assigned(name: "Desk")))
+        daemon.find([CameraDevice(of: .back)])
     }
 
     @Test func anOlderSceneDoesNotEndThePrivacyOfANewerOne() {

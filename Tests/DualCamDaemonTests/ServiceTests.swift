@@ -25,7 +25,7 @@ final class NoBus: MessagePort {
         let service = try Service(
             daemon,
             try RecordingSession(daemon, helper: [], loop: loop),
-            LivePhotos(daemon, loop: loop),
+            try LivePhotos(daemon, loop: loop),
             on: server,
             loop: loop,
             configurationFile: nil
@@ -39,5 +39,32 @@ final class NoBus: MessagePort {
             #expect(value == .objectPath(path), "\(name)")
         }
         withExtendedLifetime(service) {}
+    }
+
+    @Test func `A value that cannot be is refused, and changes nothing`() throws {
+        let scripted = try Scripted()
+        let (callers, before) = (scripted.callers, scripted.daemon.state.scene)
+        let wrong: [(String, [Value])] = [
+            ("Layout", [.string(""), .string(String(repeating: "x", count: 1 << 20))]),
+            ("InsetCorner", [.string("middle")]),
+            (
+                "InsetSize",
+                [.nan, .infinity, -.infinity, 0, -1, 0.5001, 0.0999, 1e308].map(Value.double)
+            ),
+        ]
+        for (property, values) in wrong {
+            for value in values {
+                try callers.set(property, of: SceneInterface.name, value, from: ":1.1")
+                #expect(callers.errors.last == "OutOfRange", "\(property) \(value)")
+                #expect((1..<400).contains(callers.refusal.count))
+            }
+        }
+        for turn: UInt32 in [1, 45, 360, .max] {
+            let (name, value) = (CameraInterface.name, Value.uint32(turn))
+            try callers.set("Rotation", of: name, value, at: DualCam.backPath, from: ":1.1")
+            #expect(callers.errors.last == "OutOfRange", "\(turn)")
+        }
+        #expect(callers.errors.count == 15)
+        #expect(scripted.daemon.state.scene == before)
     }
 }

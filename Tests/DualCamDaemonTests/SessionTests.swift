@@ -48,7 +48,7 @@ struct SleepTests {
     }
 
     private func sleep(_ logind: DeskService) throws {
-        logind.server.emit("PrepareForSleep", of: LoginTests.manager, at: Self.path, .boolean(true))
+        LoginTests.sleep(true, logind, at: Self.path)
         try desk.wait(for: "sleep") { suspensions.contains(.asleep) }
     }
 

@@ -2,9 +2,12 @@ import Capture
 import DualCamCore
 import Engine
 import Frames
+import Glibc
 import Platform
 import Synchronization
+import TestCameras
 import TestJPEGs
+import TestSupport
 import Testing
 
 @Suite("A camera's thread", .timeLimit(.minutes(5))) struct CaptureThreadTests {
@@ -25,22 +28,44 @@ import Testing
     }
 
     /// Opens `camera`, and waits for its first frame.
-    private func start(_ camera: Scripted) throws {
+    private func start(_ camera: GivingCamera) throws {
         camera.give()
-        thread.open(camera, request)
+        thread.open(camera.source, request)
         try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+    }
+
+    @Test("starts once a camera is wanted; until then it is closed at once")
+    func later() throws {
+        thread.close(keepingPicture: false)
+        #expect(log.reports == [.closed] && thread.isClosed)
+        thread.retry()
+        end()
+        let log = ReportLog()
+        let other = try CaptureThread(role: .front, pipeline: .b, slot: slot) { report, _ in
+            log.add(report)
+        }
+        let camera = GivingCamera("a")
+        camera.give()
+        other.open(camera.source, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        other.close(keepingPicture: false)
+        try log.wait(for: "its end") { $0.last == .closed }
+        other.end()
+        #expect(other.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
     }
 
     @Test("forgets one camera's picture for another one, though it never saw that none was wanted")
     func anotherCamera() throws {
         defer { end() }
-        let (first, hanging, last) = (Scripted("a"), Scripted("b", isOpening: true), Scripted("c"))
+        let (first, hanging, last) = (
+            GivingCamera("a"), GivingCamera("b", isOpening: true), GivingCamera("c")
+        )
         try start(first)
-        thread.open(hanging, request)
+        thread.open(hanging.source, request)
         try log.wait(for: "the hanging camera") { _ in hanging.opened == 1 }
         #expect(slot.latest != nil)
         thread.close(keepingPicture: false)
-        thread.open(last, request)
+        thread.open(last.source, request)
         hanging.finishOpening()
         try log.wait(for: "the last camera") { _ in last.opened == 1 }
         #expect(slot.latest == nil)
@@ -49,7 +74,7 @@ import Testing
 
     @Test func `keeps a picture while told so, and forgets it when told again`() throws {
         defer { end() }
-        let camera = Scripted("a")
+        let camera = GivingCamera("a")
         try start(camera)
         thread.close(keepingPicture: true)
         try log.wait(for: "its end") { $0.last == .closed }
@@ -62,7 +87,7 @@ import Testing
     @Test("keeps a copy of the last picture, not the device's memory, in which it came")
     func borrowedPicture() throws {
         defer { end() }
-        let camera = Scripted("a", isBorrowing: true)
+        let camera = GivingCamera("a", isBorrowing: true)
         try start(camera)
         #expect(slot.latest?.buffer.isBorrowed == true && camera.isLending)
         thread.close(keepingPicture: true)
@@ -74,8 +99,8 @@ import Testing
 
     @Test func `gives a camera that is slow to start more time at the next try`() throws {
         defer { end() }
-        let camera = Scripted("a", firstFrameAfter: 5)
-        thread.open(camera, request)
+        let camera = GivingCamera("a", firstFrameAfter: 5)
+        thread.open(camera.source, request)
         let pause = try Bell()
         for _ in 0..<1500 where !log.reports.contains(where: { $0.isStreaming }) {
             pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01))
@@ -88,7 +113,7 @@ import Testing
     @Test("opens a device anew whose signal changed, and tells that it has none")
     func newSignal() throws {
         defer { end() }
-        let camera = Scripted("a")
+        let camera = GivingCamera("a")
         try start(camera)
         camera.changeSignal()
         try log.wait(for: "another try") { _ in camera.opened == 2 }
@@ -104,9 +129,9 @@ import Testing
 
     @Test func `says that a camera hesitates, leaves it open, and says when it goes on`() throws {
         defer { end() }
-        let camera = Scripted("a", goesOn: true)
+        let camera = GivingCamera("a", goesOn: true)
         camera.give()
-        thread.open(camera, request)
+        thread.open(camera.source, request)
         try log.wait(for: "two beginnings") { $0.count { $0.isStreaming } >= 2 }
         let reports = log.reports.filter { $0 != .adapted(isFull: false) }
         #expect(reports.first == .opening && reports[2].isStall)
@@ -115,9 +140,9 @@ import Testing
 
     @Test func `opens a camera anew that gives nothing more`() throws {
         defer { end() }
-        let camera = Scripted("a")
+        let camera = GivingCamera("a")
         camera.give()
-        thread.open(camera, request)
+        thread.open(camera.source, request)
         try log.wait(for: "another try") { _ in camera.opened == 2 }
         #expect(log.reports.contains { $0.isStall })
     }
@@ -125,7 +150,7 @@ import Testing
     @Test("leaves a camera open that suits its new place, and opens one anew that does not")
     func adapting() throws {
         defer { end() }
-        let camera = Scripted("a")
+        let camera = GivingCamera("a")
         try start(camera)
         thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
         camera.give()
@@ -141,10 +166,28 @@ import Testing
         #expect(slot.latest != nil, "its picture stays meanwhile")
     }
 
+    @Test("goes on opening a camera that another program gives, unless it is not wanted any more")
+    func rungWhileOpening() throws {
+        defer { end() }
+        let camera = DistantCamera()
+        thread.open(camera, request)
+        try eventually("its opening") { camera.openings.withLock { $0 } == 1 }
+        thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
+        try eventually("the bell") { camera.rings.withLock { $0 } > 0 }
+        camera.isReady.withLock { $0 = true }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        #expect(camera.openings.withLock { $0 } == 1)
+        let other = DistantCamera()
+        thread.open(other, request)
+        try eventually("its opening") { other.openings.withLock { $0 } == 1 }
+        thread.close(keepingPicture: false)
+        try log.wait(for: "its end") { $0.last == .closed }
+    }
+
     @Test("decodes pictures as large as they are shown, and the newest anew when it grows")
     func shownExtents() throws {
         defer { end() }
-        let camera = Scripted("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
+        let camera = GivingCamera("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: ShownExtent(Size(width: 16, height: 12)))
         try start(camera)
         #expect(slot.latest?.reduction == 4)
@@ -167,7 +210,7 @@ import Testing
     @Test("keeps a blurred picture's worth of a camera that nobody saw before it closed")
     func unseenPicture() throws {
         defer { end() }
-        let camera = Scripted("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
+        let camera = GivingCamera("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: .hidden)
         try start(camera)
         camera.give()
@@ -181,7 +224,7 @@ import Testing
 
     @Test func `is shown although its JPEGs have no end marker, and that is counted`() throws {
         defer { end() }
-        let camera = Scripted(
+        let camera = GivingCamera(
             "a",
             jpeg: flatJPEG(request.size, luma: 90, format: .gray).dropLast(2)
         )
@@ -191,9 +234,27 @@ import Testing
         #expect(slot.counts.noisy == 2 && slot.counts.captured == 2 && slot.counts.damaged == 0)
     }
 
+    @Test("says at once of what kind the JPEGs are that it cannot show", arguments: [false, true])
+    func unshown(comesOnce: Bool) throws {
+        defer { end() }
+        let camera = GivingCamera("a", jpeg: UnusualJPEG.deep.bytes)
+        camera.give()
+        if !comesOnce { camera.give() }
+        thread.open(camera.source, request)
+        try log.wait(for: "the reason") { $0.contains { $0.isStall } }
+        let reasons = log.reports.compactMap {
+            if case .interrupted(_, let reason, _) = $0 { reason } else { nil }
+        }
+        let words =
+            "no picture came: its JPEGs are of a kind that DualCam cannot show: they do "
+            + "not have 8 bits per colour"
+        #expect(reasons.first == words)
+        #expect(slot.counts.damaged == (comesOnce ? 1 : 2))
+    }
+
     @Test func `counts a damaged picture as that, not as a missing one, too`() throws {
         defer { end() }
-        let camera = Scripted("a")
+        let camera = GivingCamera("a")
         try start(camera)
         camera.damage()
         try log.wait(for: "the damage") { _ in slot.counts.damaged == 1 }
@@ -205,7 +266,9 @@ import Testing
     @Test("opens a camera without a usable mode once, and again only when told that it may be back")
     func noMode() throws {
         defer { end() }
-        let camera = Modeless()
+        let camera = ScriptedCamera(
+            opening: { () throws(CaptureError) in throw CaptureError(.noMode, "capture mode") }
+        )
         thread.open(camera, request)
         try log.wait(for: "the reason") { $0.contains { $0.isUnsupported } }
         // Two of the usual delays, and a picture that moves.
@@ -213,17 +276,17 @@ import Testing
             slot.show(at: ShownExtent(Size(width: 16 * width, height: 12 * width)))
             try Bell().wait(until: MonotonicClock.now + Timestamp(seconds: 0.04))
         }
-        #expect(camera.opened == 1)
+        #expect(camera.openings.withLock { $0 } == 1)
         thread.retry()
         try log.wait(for: "another try") { $0.count { $0.isUnsupported } == 2 }
         thread.open(camera, request)
         try log.wait(for: "a third try") { $0.count { $0.isUnsupported } == 3 }
-        #expect(camera.opened == 3)
+        #expect(camera.openings.withLock { $0 } == 3)
     }
 
     @Test func `is not waited for longer than wanted when its device hangs`() throws {
-        let camera = Scripted("a", isOpening: true)
-        thread.open(camera, request)
+        let camera = GivingCamera("a", isOpening: true)
+        thread.open(camera.source, request)
         try log.wait(for: "the try") { _ in camera.opened == 1 }
         thread.end()
         #expect(!thread.wait(until: MonotonicClock.now + Timestamp(seconds: 0.05)))
@@ -242,6 +305,13 @@ struct RetryTests {
             let delays = [5.1, 0, 4.9, 0].map { delay.next(after: Timestamp(seconds: $0)) }
             #expect(delays.map(\.seconds) == [0.25, 0.5, 1, 1])
         }
+    }
+
+    @Test func `grow to half a minute while the camera refuses`() {
+        var delay = RetryDelay()
+        let delays = (0..<9).map { _ in delay.next(after: Timestamp(seconds: 6), isRefusal: true) }
+        #expect(delays.map(\.seconds) == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30])
+        #expect(delay.next(after: Timestamp(seconds: 61), isRefusal: true).seconds == 0.25)
     }
 }
 
@@ -272,15 +342,16 @@ private final class ReportLog: Sendable {
 }
 
 /// A camera that gives a frame on each call of `give`.
-private final class Scripted: CameraSource {
-    let name: String
+private final class GivingCamera: Sendable {
     private struct Script {
         var isOpening: Bool
-        var opened = 0
         var frames = 0
         var damaged = 0
         var failure: CaptureError.Code?
         var hasSignal = true
+        /// When it gives a frame by itself.
+        var due: Timestamp?
+        var loan: Loan
     }
     /// Memory that a frame borrows.
     private final class Lent {
@@ -289,12 +360,21 @@ private final class Scripted: CameraSource {
         deinit { bytes.deallocate() }
     }
     private struct Loan: @unchecked Sendable { weak var memory: Lent? }
-    private let loan = Mutex(Loan())
-    private let isBorrowing: Bool
-    private let firstFrameAfter: Double
-    private let script: Mutex<Script>
-    private let goesOn: Bool
-    private let jpeg: [UInt8]?
+    private final class Box: Sendable {
+        let script: Mutex<Script>
+        init(_ script: Script) { self.script = Mutex(script) }
+
+        /// Returns `true` if there was one of `what` to give.
+        func take(_ what: WritableKeyPath<Script, Int>) -> Bool {
+            script.withLock { script in
+                defer { script[keyPath: what] = max(0, script[keyPath: what] - 1) }
+                return script[keyPath: what] > 0
+            }
+        }
+    }
+    private let box: Box
+    /// The camera itself.
+    let source: ScriptedCamera
 
     /// While `isOpening`, opening it does not return. A camera that `goesOn` gives a frame after a
     /// wait for one has timed out. Frames are the `jpeg` if there is one, or `isBorrowing` memory.
@@ -307,119 +387,105 @@ private final class Scripted: CameraSource {
         isBorrowing: Bool = false,
         firstFrameAfter: Double = 0
     ) {
-        self.isBorrowing = isBorrowing
-        self.firstFrameAfter = firstFrameAfter
-        self.name = name
-        self.goesOn = goesOn
-        self.jpeg = jpeg
-        script = Mutex(Script(isOpening: isOpening))
+        let box = Box(Script(isOpening: isOpening, loan: Loan()))
+        self.box = box
+        @Sendable func open() throws(CaptureError) {
+            guard box.script.withLock({ $0.hasSignal }) else {
+                throw CaptureError(.noSignal, "input")
+            }
+            while box.script.withLock({ $0.isOpening }) { usleep(2000) }
+            guard firstFrameAfter > 0 else { return }
+            box.script.withLock {
+                $0.due = MonotonicClock.now + Timestamp(seconds: firstFrameAfter)
+            }
+        }
+        @Sendable func picture(_ number: UInt64) -> CapturedEvent {
+            if let jpeg { return .jpeg(JPEGFrame(jpeg, at: MonotonicClock.now, sequence: number)) }
+            let frame = grayFrame(99, number)
+            guard isBorrowing else { return .frame(frame) }
+            let memory = Lent()
+            box.script.withLock { $0.loan.memory = memory }
+            return .frame(
+                Frame(
+                    buffer: FrameBuffer(borrowing: memory.bytes, owner: memory),
+                    layout: frame.layout,
+                    color: frame.color,
+                    timestamp: frame.timestamp,
+                    sequence: number
+                )
+            )
+        }
+        source = ScriptedCamera(
+            name,
+            rate: 30,
+            next: { number, deadline, bell throws(CaptureError) in
+                while MonotonicClock.now < deadline {
+                    let failure = box.script.withLock { script in
+                        if let due = script.due, MonotonicClock.now >= due {
+                            script.frames += 1
+                            script.due = nil
+                        }
+                        defer { script.failure = nil }
+                        return script.failure
+                    }
+                    if let failure { throw CaptureError(failure, "scripted") }
+                    if box.take(\.damaged) { return .dropped }
+                    if box.take(\.frames) { return picture(UInt64(number)) }
+                    if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002)) {
+                        return .woken
+                    }
+                }
+                if goesOn { box.script.withLock { $0.frames += 1 } }
+                return .timedOut
+            },
+            opening: { () throws(CaptureError) in try open() }
+        )
     }
 
-    var identity: String { name }
     /// The number of attempts to open it.
-    var opened: Int { script.withLock { $0.opened } }
-    func give() { script.withLock { $0.frames += 1 } }
+    var opened: Int { source.openings.withLock { $0 } }
+    func give() { box.script.withLock { $0.frames += 1 } }
     /// Has it give a damaged frame.
-    func damage() { script.withLock { $0.damaged += 1 } }
-    /// Returns `true` if there was one of `what` to give.
-    private func take(_ what: WritableKeyPath<Script, Int>) -> Bool {
-        script.withLock { script in
-            defer { script[keyPath: what] = max(0, script[keyPath: what] - 1) }
-            return script[keyPath: what] > 0
-        }
-    }
+    func damage() { box.script.withLock { $0.damaged += 1 } }
     /// `true` while a frame has its memory.
-    var isLending: Bool { loan.withLock { $0.memory != nil } }
-    func changeSignal() { script.withLock { $0.failure = .newSignal } }
+    var isLending: Bool { box.script.withLock { $0.loan.memory != nil } }
+    func changeSignal() { box.script.withLock { $0.failure = .newSignal } }
     func loseSignal() {
-        script.withLock {
+        box.script.withLock {
             $0.failure = .newSignal
             $0.hasSignal = false
         }
     }
-    private func takeFailure() -> CaptureError.Code? {
-        script.withLock { script in
-            defer { script.failure = nil }
-            return script.failure
-        }
-    }
-    fileprivate func buffer(_ count: Int) -> FrameBuffer {
-        guard isBorrowing else { return FrameBuffer(byteCount: count) }
-        let memory = Lent()
-        loan.withLock { $0.memory = memory }
-        return FrameBuffer(borrowing: memory.bytes, owner: memory)
-    }
-    func finishOpening() { script.withLock { $0.isOpening = false } }
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        script.withLock { $0.opened += 1 }
-        guard script.withLock({ $0.hasSignal }) else { throw CaptureError(.noSignal, "input") }
-        let pause: Bell
-        do { pause = try Bell() } catch { throw CaptureError(.system, "eventfd") }
-        while script.withLock({ $0.isOpening }) {
-            pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002))
-        }
-        return Stream(self)
-    }
-
-    private final class Stream: CameraStream {
-        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 30, format: .gray)
-        private let source: Scripted
-        private var sequence: UInt64 = 0
-
-        private let start = MonotonicClock.now
-
-        init(_ source: Scripted) { self.source = source }
-
-        func suits(_ request: CaptureRequest) -> Bool { request.size == mode.size }
-
-        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
-            while MonotonicClock.now < deadline {
-                if let failure = source.takeFailure() { throw CaptureError(failure, "scripted") }
-                if sequence == 0, source.firstFrameAfter > 0,
-                    (MonotonicClock.now - start).seconds >= source.firstFrameAfter
-                {
-                    source.give()
-                }
-                if source.take(\.damaged) {
-                    sequence += 1
-                    return .dropped
-                }
-                if source.take(\.frames) {
-                    defer { sequence += 1 }
-                    if let jpeg = source.jpeg {
-                        return .jpeg(JPEGFrame(jpeg, at: MonotonicClock.now, sequence: sequence))
-                    }
-                    let layout = FrameLayout(size: mode.size, format: .gray)
-                    return .frame(
-                        Frame(
-                            buffer: source.buffer(layout.byteCount),
-                            layout: layout,
-                            color: .video,
-                            timestamp: MonotonicClock.now,
-                            sequence: sequence
-                        )
-                    )
-                }
-                if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002)) {
-                    return .woken
-                }
-            }
-            if source.goesOn { source.give() }
-            return .timedOut
-        }
-    }
+    func finishOpening() { box.script.withLock { $0.isOpening = false } }
 }
 
-/// A camera that has no mode.
-private final class Modeless: CameraSource {
-    let (name, identity) = ("a", "a")
-    private let count = Mutex(0)
-    /// The number of attempts to open it.
-    var opened: Int { count.withLock { $0 } }
+/// A camera that another program gives: opening it waits until `isReady`.
+private final class DistantCamera: CameraSource {
+    let openings = Mutex(0)
+    /// The number of times that the bell rang meanwhile.
+    let rings = Mutex(0)
+    let isReady = Mutex(false)
+    private let camera = ScriptedCamera.counting()
+    var name: String { camera.name }
+    var identity: String { camera.identity }
 
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        count.withLock { $0 += 1 }
-        throw CaptureError(.noMode, "capture mode")
+        try camera.open(request)
     }
+
+    func open(
+        _ request: CaptureRequest,
+        bell: Bell,
+        while isWanted: () -> Bool
+    ) throws(CaptureError) -> any CameraStream {
+        openings.withLock { $0 += 1 }
+        while !isReady.withLock({ $0 }) {
+            guard bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002)) else { continue }
+            guard isWanted() else { throw CaptureError(.woken, "scripted") }
+            rings.withLock { $0 += 1 }
+        }
+        return try open(request)
+    }
+
+    func openControls() throws(CaptureError) -> any ControlPort { try camera.openControls() }
 }

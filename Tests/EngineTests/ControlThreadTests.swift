@@ -1,13 +1,15 @@
 import Capture
-import DualCamCore
 import Engine
 import Foundation
 import Frames
 import Glibc
 import Platform
 import Synchronization
+import TestCameras
 import TestSupport
 import Testing
+
+@testable import DualCamCore
 
 @Suite("The thread of a camera's controls", .timeLimit(.minutes(5))) struct ControlThreadTests {
     private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
@@ -442,22 +444,6 @@ private final class Mutexed<Value: Sendable>: Sendable {
     }
 }
 
-/// A camera with the controls of `driver`.
-private struct ScriptedCamera: CameraSource {
-    let driver: ScriptedDriver
-    let name = "Scripted"
-    let identity = "scripted"
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        throw CaptureError(.gone, "camera")
-    }
-
-    func openControls() throws(CaptureError) -> any ControlPort {
-        guard !driver.isGone else { throw CaptureError(.gone, "camera") }
-        return ScriptedPort(driver)
-    }
-}
-
 /// Access to the controls of `driver`, as long as it is held.
 private final class ScriptedPort: ControlPort {
     private let driver: ScriptedDriver
@@ -560,7 +546,13 @@ private final class ScriptedPort: ControlPort {
         isShown: Bool = false,
         zoom: ZoomRequest? = nil
     ) -> ControlThread.Use {
-        let source = ScriptedCamera(driver: self)
+        let source = ScriptedCamera(
+            "scripted",
+            controls: { [self] () throws(CaptureError) in
+                guard !self.isGone else { throw CaptureError(.gone, "camera") }
+                return ScriptedPort(self)
+            }
+        )
         return .init(
             source: source,
             controls: controls,

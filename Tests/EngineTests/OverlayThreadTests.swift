@@ -4,6 +4,7 @@ import Engine
 import Foundation
 import Frames
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -39,6 +40,25 @@ import Testing
                 front: CameraState(source: .auto, mirror: true, rotation: 0)
             )
         )
+    }
+
+    @Test func aTitleThatNoFontHasIsReported() throws {
+        let canvas = Size(width: 1280, height: 720)
+        var state = state(on: canvas)
+        let reported = Mutex<[String]>([])
+        let shown = try OverlayThread(state.scene, canvas: canvas) { text in
+            reported.withLock { $0.append(text) }
+        }
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+        // The second is for private use.
+        for text in ["Ada", "\u{F8FFF}", "Lovelace"] {
+            _ = reduce(&state, .set(\.title, try Title(text)), at: .zero)
+            shown.show(state.scene)
+            let done = DispatchSemaphore(value: 0)
+            shown.whenShown { done.signal() }
+            #expect(done.wait(timeout: .now() + 30) == .success)
+        }
+        #expect(reported.withLock { $0 } == ["\u{F8FFF}"])
     }
 
     @Test("draws the HUD before a change is said to be shown, and only when it says something else")
@@ -79,7 +99,7 @@ import Testing
         }
         var before = pixels(nil)
         for (second, name) in ["Ada", "Grace Hopper", "Emmy"].enumerated() {
-            let event = Event.scenes(.setTitle(try Title(name)))
+            let event = Event.set(\.title, try Title(name))
             _ = reduce(&state, event, at: Timestamp(seconds: Double(second)))
             shown.show(state.scene)
             try eventually("the title", within: 30) { shown.current.title.wanted != nil }

@@ -224,6 +224,75 @@ private final class Pipe: @unchecked Sendable {
         }
     }
 
+    @Test func `one program's photographs take no room from another's`() throws {
+        try with { writer throws in
+            let pipes = try (0...PhotoWriter.mostWaiting).map { _ in try Pipe() }
+            for (index, pipe) in pipes.enumerated() {
+                let answer = answers.about("\(index)")
+                writer.write(file(), to: pipe.destination, for: "greedy", answer: answer)
+            }
+            let last = "\(PhotoWriter.mostWaiting)"
+            #expect(try answers.failure(of: last) == EBUSY)
+            let other = try Pipe()
+            let answer = answers.about("other")
+            writer.write(file(), to: other.destination, for: "other", answer: answer)
+            #expect(other.read(bytes.count) == bytes)
+            #expect(try answers.wait(for: "other") == .success([nil]))
+            #expect(answers.names == [last, "other"])
+            for pipe in pipes { pipe.closeReader() }
+        }
+    }
+
+    /// Some writers find room, and another one takes it. A mode of 0 keeps all but root from
+    /// opening the pipe once more.
+    @Test func `many writers of one full pipe of mode 0 have their deadline, too`() throws {
+        try with(timeout: 0.3) { writer throws in
+            let pipe = try Pipe()
+            #expect(fchmod(pipe.ends[1], 0) == 0)
+            let long = [PhotoWriter.File(name: "a", bytes: Array(repeating: 1, count: 1 << 22))]
+            for number in 0..<8 {
+                writer.write(long, to: pipe.destination, answer: answers.about("\(number)"))
+            }
+            // Room for one of them at a time.
+            #expect(fcntl(pipe.ends[0], F_SETFL, O_NONBLOCK) == 0)
+            var room = [UInt8](repeating: 0, count: 4096)
+            for _ in 0..<20 { _ = read(pipe.ends[0], &room, room.count) }
+            for number in 0..<8 {
+                try eventually("its deadline", within: 60) {
+                    _ = writer.expire()
+                    return answers.names.contains("\(number)")
+                }
+                #expect(try answers.failure(of: "\(number)") == ETIMEDOUT)
+            }
+            writer.end()
+            #expect(writer.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
+        }
+    }
+
+    @Test func `a descriptor that is not open for writing stays so`() throws {
+        let path = "\(folder)/own"
+        try writeFile([7], to: path)
+        let (pipe, bell) = (try Pipe(), try Bell())
+        let cases: [(String, CInt, CInt)] = [
+            ("a file to read", open(path, O_RDONLY | O_CLOEXEC), EBADF),
+            ("a place", open(path, __O_PATH | O_CLOEXEC), EBADF),
+            ("a directory", open(folder, O_RDONLY | O_CLOEXEC), EBADF),
+            ("a device to read", open("/dev/zero", O_RDONLY | O_CLOEXEC), EBADF),
+            ("the wrong end of a pipe", dup(pipe.ends[0]), EBADF),
+            ("no descriptor", -1, EBADF), ("a bell", dup(bell.descriptor), EINVAL),
+        ]
+        try with { writer throws in
+            for (name, number, errno) in cases {
+                writer.write(file(), to: .descriptor { number }, answer: answers.about(name))
+                #expect(try answers.failure(of: name) == errno, "\(name)")
+                close(number)
+            }
+        }
+        #expect(try readFile(path, limit: 99) == [7])
+        var count: CInt = 0
+        #expect(ioctl(pipe.ends[0], UInt(FIONREAD), &count) == 0 && count == 0)
+    }
+
     @Test("at its end what waits is still written, and nothing more")
     func end() throws {
         let writer = try PhotoWriter()

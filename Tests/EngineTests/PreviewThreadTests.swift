@@ -7,6 +7,7 @@ import Glibc
 import Platform
 import Synchronization
 import TestCameras
+import TestJPEGs
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
 
     @Test("waits for nobody who does not read, and closes the camera when it is told to")
     func slowReader() throws {
-        let camera = CountedCamera()
+        let camera = ScriptedCamera.counting()
         let preview = try Preview(of: camera)
         try eventually("pictures that nobody takes", within: 20) {
             camera.pictures.withLock { $0 } > 20
@@ -38,29 +39,45 @@ import Testing
         #expect(try preview.reader?.picture() == nil)
     }
 
+    @Test func `closes the camera once a picture stays unread for long`() throws {
+        let camera = ScriptedCamera.counting()
+        let preview = try Preview(of: camera, unread: 0.3)
+        #expect(try preview.reader?.picture().flatMap(jpegSize) != nil)
+        try preview.awaitEnd(nil)
+        #expect(camera.isOpen.withLock { !$0 })
+    }
+
     @Test("shows the newest picture to a reader that comes back")
     func newest() throws {
-        let camera = CountedCamera()
+        let camera = ScriptedCamera.counting()
         let preview = try Preview(of: camera)
         try eventually("many pictures", within: 20) { camera.pictures.withLock { $0 } > 45 }
         let old = try #require(try preview.reader?.picture())
         let new = try #require(try preview.reader?.picture())
         #expect(luma(old) < 100)
-        #expect(luma(new) > CountedCamera.luma(45) - 5, "a picture from between came first")
+        #expect(luma(new) > ScriptedCamera.luma(45) - 5, "a picture from between came first")
         preview.thread.end()
         try preview.awaitEnd(nil)
     }
 
     @Test func `ends with the camera's error, and lets the reader know`() throws {
         let error = CaptureError(.busy, "open", "/dev/video0", errno: EBUSY)
-        let preview = try Preview(of: Refusing(error: error))
+        let preview = try Preview(
+            of: ScriptedCamera(opening: { () throws(CaptureError) in throw error })
+        )
         try preview.awaitEnd(error)
         #expect(try preview.reader?.picture() == nil)
     }
 
     @Test("a camera whose pictures are all damaged fails, soon or late", arguments: [0, 1])
     func damaged(good: Int) throws {
-        let preview = try Preview(of: Damaged(after: good), within: (0.5, 0.5))
+        let camera = ScriptedCamera(format: .mjpg) { number, _, bell in
+            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
+            if number < good { return .frame(grayFrame(99, UInt64(number))) }
+            let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xD9]
+            return .jpeg(JPEGFrame(bytes, at: MonotonicClock.now, sequence: UInt64(number)))
+        }
+        let preview = try Preview(of: camera, within: (0.5, 0.5))
         let reader = try #require(preview.reader)
         for _ in 0..<good { #expect(try reader.picture().flatMap(jpegSize) != nil) }
         try preview.awaitEnd(CaptureError(.unreadable, "capture", detail: "all are damaged"))
@@ -68,11 +85,19 @@ import Testing
     }
 
     @Test func `a picture that is on its way when it is told to end is not sent`() throws {
-        let camera = Parting()
+        let ending = Mutex<PreviewThread?>(nil)
+        let camera = ScriptedCamera { _, _, bell in
+            guard let preview = ending.withLock({ $0 }) else {
+                bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01))
+                return .timedOut
+            }
+            preview.end()
+            return .frame(grayFrame(99, 0))
+        }
         let preview = try Preview(of: camera)
-        camera.preview.withLock { $0 = preview.thread }
+        ending.withLock { $0 = preview.thread }
         try preview.awaitEnd(nil)
-        camera.preview.withLock { $0 = nil }
+        ending.withLock { $0 = nil }
         #expect(preview.reports == [.closed(nil)])
         let reader = try #require(preview.reader)
         #expect(try reader.picture() == nil)
@@ -80,7 +105,7 @@ import Testing
 
     @Test("an end before the beginning opens nothing for long")
     func early() throws {
-        let camera = CountedCamera()
+        let camera = ScriptedCamera.counting()
         let preview = try Preview(of: camera)
         preview.thread.end()
         try preview.awaitEnd(nil)
@@ -144,13 +169,15 @@ private final class Preview {
 
     init(
         of source: any CameraSource,
-        within limits: (start: Double, stall: Double) = (60, 60)
+        within limits: (start: Double, stall: Double) = (60, 60),
+        unread: Double = 60
     ) throws {
         let log = ReportLog()
         var made: PreviewReader?
         thread = try PreviewThread(
             source,
             within: limits,
+            unread: unread,
             takeReader: { made = PreviewReader($0) },
             report: { report in log.all.withLock { $0.append(report) } }
         )
@@ -164,82 +191,4 @@ private final class Preview {
         try eventually("its end", within: 20) { reports.last == .closed(error) }
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
     }
-}
-
-/// A camera whose JPEGs are damaged, after some good pictures.
-private struct Damaged: CameraSource {
-    let name = "Damaged", identity = "test:damaged"
-    let good: Int
-
-    init(after good: Int) { self.good = good }
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(good) }
-    func openControls() throws(CaptureError) -> any ControlPort {
-        throw CaptureError(.unsupported, "controls")
-    }
-
-    private final class Stream: CameraStream {
-        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .mjpg)
-        private let good: Int
-        private var count = 0
-
-        init(_ good: Int) { self.good = good }
-
-        func suits(_ request: CaptureRequest) -> Bool { true }
-
-        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
-            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
-            defer { count += 1 }
-            if count < good { return grayPicture(of: mode.size, luma: 99, UInt64(count)) }
-            let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xD9]
-            let buffer = FrameBuffer(byteCount: bytes.count)
-            buffer.bytes.copyBytes(from: bytes)
-            return .jpeg(
-                JPEGFrame(
-                    buffer: buffer,
-                    byteCount: bytes.count,
-                    timestamp: MonotonicClock.now,
-                    sequence: UInt64(count)
-                )
-            )
-        }
-    }
-}
-
-/// A camera that tells its preview to end just before it gives a picture.
-private final class Parting: CameraSource {
-    let name = "Parting", identity = "test:parting"
-    let preview = Mutex<PreviewThread?>(nil)
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(self) }
-    func openControls() throws(CaptureError) -> any ControlPort {
-        throw CaptureError(.unsupported, "controls")
-    }
-
-    private final class Stream: CameraStream {
-        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .gray)
-        private let source: Parting
-
-        init(_ source: Parting) { self.source = source }
-
-        func suits(_ request: CaptureRequest) -> Bool { true }
-
-        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
-            guard let preview = source.preview.withLock({ $0 }) else {
-                bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01))
-                return .timedOut
-            }
-            preview.end()
-            return grayPicture(of: mode.size, luma: 99, 0)
-        }
-    }
-}
-
-/// A camera that does not open.
-private struct Refusing: CameraSource {
-    let name = "Refusing", identity = "test:refusing"
-    let error: CaptureError
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { throw error }
-    func openControls() throws(CaptureError) -> any ControlPort { throw error }
 }

@@ -1,8 +1,10 @@
 import DualCamCore
 import Engine
 import Frames
+import Photos
 import Platform
 import Synchronization
+import TestCameras
 import TestJPEGs
 import TestSupport
 import Testing
@@ -10,18 +12,7 @@ import Testing
 @Suite("A photograph of a camera that has just opened", .timeLimit(.minutes(5)))
 struct SettlingTests {
     private func put(_ luma: Int, _ number: Int, in slot: FrameSlot) {
-        let layout = FrameLayout(size: Size(width: 64, height: 32), format: .i420)
-        let buffer = FrameBuffer(byteCount: layout.byteCount)
-        for index in buffer.bytes.indices { buffer.bytes[index] = UInt8(luma) }
-        slot.put(
-            Frame(
-                buffer: buffer,
-                layout: layout,
-                color: .jpeg,
-                timestamp: MonotonicClock.now,
-                sequence: UInt64(number)
-            )
-        )
+        slot.put(grayFrame(UInt8(luma), UInt64(number)))
     }
 
     /// Returns for how many seconds a camera is waited for that gives a picture of the level `luma`
@@ -88,5 +79,35 @@ struct SettlingTests {
             return isDone.withLock { $0 }
         }
         #expect(settling.withLock { $0 } == [ObjectIdentifier(slots[1])])
+    }
+
+    @Test("makes an ordinary JPEG of one that few programs show", arguments: UnusualJPEG.shown)
+    func unusual(jpeg: UnusualJPEG) throws {
+        let slot = FrameSlot(bell: try Bell())
+        let photos = try PhotoThread()
+        defer {
+            photos.end()
+            #expect(photos.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        }
+        let folder = try ScratchDirectory()
+        let still = PhotoThread.StillRequest(
+            name: "back",
+            source: .camera(slot, .clockwise90),
+            settles: false,
+            tags: [:]
+        )
+        let result = Mutex<Result<[PhotoThread.Photo], PhotoThread.Failure>?>(nil)
+        photos.take([still], to: .folder(folder.path)) { made in result.withLock { $0 = made } }
+        var number: UInt64 = 0
+        try eventually("the photograph") {
+            let picture = JPEGFrame(jpeg.bytes, at: MonotonicClock.now, sequence: number)
+            slot.put(nil, of: picture, lost: 0, decoding: .zero)
+            number += 1
+            return result.withLock { $0 != nil }
+        }
+        let photo = try #require(try result.withLock { $0 }?.get().first)
+        #expect(photo.size == jpeg.size.transposed)
+        let (raster, _) = try JPEGCodec.decode(readFile(photo.path ?? "", limit: 1 << 20))
+        #expect(raster.size == photo.size)
     }
 }

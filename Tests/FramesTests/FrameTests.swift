@@ -1,41 +1,29 @@
 import Frames
+import TestJPEGs
 import Testing
 
 @Suite("Frames and places")
 struct FrameTests {
     /// Returns a frame whose samples are `luma` and `chroma` of their column.
-    private func frame(
+    private func striped(
         _ format: PixelFormat,
         luma: (Int) -> UInt8,
         chroma: (Int) -> UInt8
     ) -> Frame {
-        let layout = FrameLayout(size: Size(width: 64, height: 36), format: format)
-        let buffer = FrameBuffer(byteCount: layout.byteCount)
-        let plane = buffer.plane(0, of: layout)
-        for y in 0..<plane.rows {
-            for x in 0..<plane.rowBytes {
-                let isLuma = format == .gray || (x % 2 == 0) == (format == .yuyv)
-                plane.row(y)[x] = isLuma ? luma(x) : chroma(x)
-            }
+        frame(size: Size(width: 64, height: 36), format: format) { _, x, _ in
+            format == .gray || (x % 2 == 0) == (format == .yuyv) ? luma(x) : chroma(x)
         }
-        return Frame(
-            buffer: buffer,
-            layout: layout,
-            color: .video,
-            timestamp: .zero,
-            sequence: 0
-        )
     }
 
     @Test("are judged by their luma alone", arguments: [PixelFormat.gray, .yuyv, .uyvy])
     func luma(format: PixelFormat) {
-        let flat = frame(format) { _ in
+        let flat = striped(format) { _ in
             90
         } chroma: {
             UInt8($0 * 7 % 200)
         }
         #expect(flat.sharpness == 0 && flat.brightness == 90)
-        let striped = frame(format) {
+        let striped = striped(format) {
             $0 / 4 % 2 == 0 ? 40 : 200
         } chroma: { _ in
             128

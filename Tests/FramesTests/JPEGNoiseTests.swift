@@ -2,6 +2,7 @@ import CTurboJPEG
 import Foundation
 import Frames
 import TestJPEGs
+import TestSupport
 import Testing
 
 /// JPEGs without the noise that some cameras leave in them.
@@ -82,7 +83,7 @@ struct JPEGNoiseTests {
         let wish = ProcessInfo.processInfo.environment["DUALCAM_SEED"] ?? "1"
         let seed =
             wish == "random" ? UInt64.random(in: 0..<1_000_000) : try #require(UInt64(wish))
-        var random = SplitMix(state: seed)
+        var random = Chance(seed: seed)
         for _ in 0..<4000 {
             var bytes = Bool.random(using: &random) ? whole : colored
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -128,18 +129,5 @@ struct JPEGNoiseTests {
         )
         try #require(status == 0)
         return Array(UnsafeBufferPointer(start: result, count: Int(count)))
-    }
-}
-
-/// Pseudo-random numbers, the same for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -22,4 +22,14 @@ struct PlainTextTests {
             #expect(text.plain("?") == text)
         }
     }
+
+    @Test(
+        "a name keeps its capital in the middle of a sentence",
+        arguments: [
+            ("No such file", "no such file"), ("FFmpeg cannot read it", "FFmpeg cannot read it"),
+            ("JPEG, or none", "JPEG, or none"), ("PipeWire is away", "PipeWire is away"), ("", ""),
+            ("A JPEG", "a JPEG"),
+        ]
+    )
+    func capitals(text: String, small: String) { #expect(text.uncapitalized == small) }
 }

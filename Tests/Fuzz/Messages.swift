@@ -19,12 +19,12 @@ extension FuzzTarget {
     )
 }
 
-@MainActor private let stage = Stage()
+@MainActor private let stage = FuzzedDaemon()
 
 /// The daemon's objects without a bus.
 @MainActor
-private final class Stage {
-    private let port = NoBus()
+private final class FuzzedDaemon {
+    private let port = FuzzedPort()
     private let loop: EventLoop
     private let server: ObjectServer
     private let service: Service
@@ -39,12 +39,15 @@ private final class Stage {
             service = try Service(
                 daemon,
                 try RecordingSession(daemon, helper: [], loop: loop),
-                LivePhotos(daemon, loop: loop),
+                try LivePhotos(daemon, loop: loop),
                 on: server,
                 loop: loop,
                 configurationFile: nil
             )
-            for role in Role.allCases { daemon.send(.camera(role, .assigned(name: "A camera"))) }
+            let cameras = Role.allCases.map {
+                CameraDevice(path: "/dev/\($0)", name: "A camera", identity: "v4l2:\($0)")
+            }
+            daemon.send(.cameras(.found(cameras, from: .kernel(isWhole: true))))
             daemon.send(.stream(.start))
             daemon.send(.node(nil, .published(id: 7)))
         } catch { fatalError("no stage: \(error)") }
@@ -89,7 +92,7 @@ private final class Stage {
 }
 
 /// A server's port that leads nowhere.
-private final class NoBus: MessagePort {
+private final class FuzzedPort: MessagePort {
     var onCall: ((Message) -> Void)?
     var onRound: () -> Void = {}
     /// The calls that wait for an answer: callers and numbers.

@@ -1,4 +1,4 @@
-import Network
+import Capture
 
 extension FuzzTarget {
     /// What a camera on the network sends over HTTP: multipart/x-mixed-replace.
@@ -49,7 +49,9 @@ private func pictures(in pieces: [ArraySlice<UInt8>], _ boundary: String) -> [[U
         "--b\nContent-type:image/jpeg\n\nab\n-\n--\n--bcd\n--b\n\nz",
         "b\r\nContent-Length: 99999999999999999999\r\n\r\nab\r\n--b\r\ncontent-length: -1\r\n\r\n--b\r\n",
         "--b\r\nContent-Type: text/plain\r\n\r\nno\r\n--b\r\n\r\n\u{ff}\u{d8}\r\n--b\r\n",
+        "Content-Type: image/jpeg\r\nContent-Length: 4\r\n\r\n\u{ff}\u{d8}ab\u{ff}\u{d9}\r\n--c\n\n",
+        "\u{ff}\u{d8}\u{ff}\u{d9}\u{ff}\u{d8}\u{ff}\u{d9}\n\n--b\r\nContent-Length:\n 9\n\u{ff}\u{d8}",
     ].flatMap { text in
-        [UInt8(0), 1, 2, 3].map { [$0, 7] + Array(text.utf8) }
+        [UInt8(0), 1, 2, 3].map { [$0, 7] + text.unicodeScalars.map { UInt8($0.value) } }
     }
 }

@@ -33,8 +33,9 @@ static struct member {
 static int member_count;
 
 static const char *const paths[] = {ROOT, ROOT "/camera/back", ROOT "/camera/front", ROOT "/camera", "/", "/nowhere", ROOT "/a/b/c"};
-// What a program outside a sandbox may do, and a person would see: the rest is played through.
-static const char *const left_out[] = {"Stop", "Toggle", "Restore", "Enabled", "Next"};
+// What a program outside a sandbox may do, and a person would see: the rest is played through. A
+// toggle that waits for the one before would begin a recording after the attack has ended.
+static const char *const left_out[] = {"Stop", "Toggle", "ToggleRecording", "Restore", "Enabled", "Next"};
 static const char *const words[] = {
     "", "back", "front", "stream", "all", "both", "auto", "pip", "stacked", "top-left", "on", "iso", "shutter", "focus",
     "../../etc/passwd", "/dev/stdout", "/", "nan", "1e999", "\342\200\256lab\n\033[2J", "%s%n", "org.dualcam.DualCam1.Scene",

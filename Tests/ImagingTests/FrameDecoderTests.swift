@@ -122,6 +122,21 @@ import Testing
         #expect(decoder.sharpen(for: small) == nil)
     }
 
+    @Test func aPictureIsShownUpToTheDecodersLimit() throws {
+        let decoder = try FrameDecoder(expecting: Size(width: 4096, height: 4096))
+        var large = UnusualJPEG("large", [(1, 1, 1, 90)])
+        large.size = Size(width: 8192, height: 4320)
+        let shown = ShownExtent(Size(width: 1280, height: 720))
+        guard case .frame(let frame) = decoder.decode(JPEGFrame(large.bytes), for: shown) else {
+            Issue.record("\(decoder.fault?.description ?? "no fault")")
+            return
+        }
+        #expect(frame.pictureSize == large.size && frame.reduction == 4)
+        large.size = Size(width: 8200, height: 8192)
+        _ = decoder.decode(JPEGFrame(large.bytes), for: shown)
+        #expect(decoder.fault?.lasting?.contains("8200x8192") == true)
+    }
+
     /// A phone that was turned sends another size from then on.
     @Test func anotherSizeIsTheCamerasOnceThreePicturesHaveIt() throws {
         let decoder = try FrameDecoder(expecting: Self.size)

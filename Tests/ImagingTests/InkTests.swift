@@ -2,6 +2,7 @@ import CKernels
 import Frames
 import Glibc
 import Imaging
+import TestSupport
 import Testing
 
 @Suite("Paper") struct InkTests {
@@ -27,7 +28,7 @@ import Testing
         }
 
         func pixels() -> [UInt8] {
-            var random = Random(state: 7)
+            var random = Chance(seed: 7)
             var bytes = [UInt8](repeating: 128, count: 2 * InkTests.size.area)
             for y in 0..<InkTests.size.height {
                 for x in 0..<InkTests.size.width {
@@ -142,7 +143,7 @@ import Testing
 
     @Test("takes any picture, and leaves the stream's range")
     func noise() {
-        var random = Random(state: 3)
+        var random = Chance(seed: 3)
         for _ in 0..<20 {
             // Nearly grey, as paper is: much of what has a colour stays as it is.
             let noise = (0..<2 * Self.size.area).map { index in
@@ -157,7 +158,7 @@ import Testing
     @Test("costs one pass, whose runs meet")
     func runs() {
         // The same row in one call and in pairs.
-        var random = Random(state: 11)
+        var random = Chance(seed: 11)
         let row = (0..<2 * 400).map { _ in UInt8(16 + random.next() % 220) }
         let gains = (0..<20).map { UInt16(200 + 30 * $0) }
         let ink = kernel_ink(tint_u: 90, tint_v: -70, strength: 200)

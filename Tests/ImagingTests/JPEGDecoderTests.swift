@@ -2,10 +2,12 @@ import CTurboJPEG
 import Frames
 import Imaging
 import TestJPEGs
+import TestSupport
 import Testing
 
 @Suite("JPEG frames") struct JPEGDecoderTests {
     private let decoder: JPEGDecoder
+    private static let size = Size(width: 64, height: 48)
 
     init() throws { decoder = try JPEGDecoder() }
 
@@ -58,6 +60,47 @@ import Testing
         }
     }
 
+    @Test(arguments: UnusualJPEG.shown, JPEGScale.allCases)
+    func unusualColoursAndSamplingAreShown(jpeg: UnusualJPEG, scale: JPEGScale) throws {
+        try jpeg.bytes.withUnsafeBytes { bytes in
+            let header = try decoder.header(of: bytes)
+            #expect(header.size == jpeg.size && !header.isPlain)
+            let layout = header.layout(at: scale)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            try decoder.decode(bytes, header: header, scale: scale, into: buffer, layout: layout)
+            for index in 0..<3 {
+                let (plane, level) = (buffer.plane(index, of: layout), Double(jpeg.color[index]))
+                #expect(plane.rows == scale.apply(to: jpeg.size).height)
+                #expect(greatestDifference(plane) { _, _ in level } <= 2, "plane \(index)")
+            }
+        }
+    }
+
+    @Test(
+        "a kind that cannot be shown is told from damage",
+        arguments: [
+            UnusualJPEG.deep, UnusualJPEG(sampling: (3, 1), (2, 1)),
+            UnusualJPEG("two components", [(1, 1, 1, 90), (2, 1, 1, 90)]),
+            UnusualJPEG.heightless, UnusualJPEG.costly(scans: 400),
+        ]
+    )
+    func kinds(jpeg: UnusualJPEG) {
+        #expect { try decode(jpeg.bytes) } throws: { error in
+            let words = (error as? JPEGError)?.lasting
+            return words?.hasPrefix("its JPEGs are of a kind that DualCam cannot show: the") == true
+        }
+    }
+
+    @Test func aPictureThatTakesLongIsGivenUpWhenNobodyWaitsForIt() throws {
+        let costly = UnusualJPEG.costly(scans: 30).bytes
+        try decode(costly)
+        let hasty = try JPEGDecoder { false }
+        try decode(jpeg(of: TestPicture.gradient(size: Self.size, format: .i420)), by: hasty)
+        #expect { try decode(costly, by: hasty) } throws: {
+            ($0 as? JPEGError)?.code == .damaged
+        }
+    }
+
     @Test func everyTruncationIsAnError() throws {
         let jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 64, height: 48), format: .i422))
         // The end marker alone may be missing: every pixel is there.
@@ -70,7 +113,7 @@ import Testing
 
     @Test func damageNeverCrashes() throws {
         let jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 48, height: 32), format: .i420))
-        var random = Random(state: 7)
+        var random = Chance(seed: 7)
         for _ in 0..<4000 {
             var damaged = jpeg
             for _ in 0...random.next() % 4 {
@@ -98,7 +141,8 @@ import Testing
         #expect { try decode(jpeg) } throws: { ($0 as? JPEGError)?.code == .tooLarge }
     }
 
-    private func decode(_ jpeg: [UInt8]) throws {
+    private func decode(_ jpeg: [UInt8], by other: JPEGDecoder? = nil) throws {
+        let decoder = other ?? decoder
         try jpeg.withUnsafeBytes { bytes in
             let header = try decoder.header(of: bytes)
             let layout = FrameLayout(size: header.size, format: header.format)

@@ -1,7 +1,9 @@
 import Frames
-import Imaging
 import TestJPEGs
+import TestSupport
 import Testing
+
+@testable import Imaging
 
 @Suite("Kernels compute what their references do") struct KernelTests {
     static let sizes = [
@@ -16,7 +18,7 @@ import Testing
     @Test(arguments: colors, [2, 6, 16, 30, 62, 64, 130, 256, 1100])
     func packing(color: ColorSpace, width: Int) {
         let packer = Packer(color)
-        var random = Random(state: UInt64(width))
+        var random = Chance(seed: UInt64(width))
         let tolerance = color == .video ? 0.001 : 1.0
         var worst = 0.0
         // A lost rounding moves every value by half a step.
@@ -205,7 +207,7 @@ import Testing
                     let column = plane == 0 ? x / 2 : x / 4
                     #expect(
                         rows[2 * y * size.width + x]
-                            == Reference.sample(frame, plane: plane, x: column, y: y)
+                            == frame.sample(plane: plane, x: column, y: y)
                     )
                 }
             }
@@ -288,7 +290,7 @@ import Testing
     }
 
     @Test func blending() {
-        var random = Random(state: 3)
+        var random = Chance(seed: 3)
         for count in [1, 2, 7, 16, 33, 200] {
             let keep = (0..<count).map { _ in UInt8(random.next() % 256) }
             let take = keep.map { UInt8(random.next() % UInt64(256 - Int($0))) }

@@ -1,6 +1,8 @@
 import Frames
 import Glibc
 import Imaging
+import TestJPEGs
+import TestSupport
 import Testing
 
 @Suite("The search for a page") struct PageFinderTests {
@@ -48,19 +50,10 @@ import Testing
     @Test func `is not sure where there is none`() {
         // Nothing at all, or noise.
         for number in 4...6 {
-            let layout = FrameLayout(size: RenderedDesk.size, format: .gray)
-            let buffer = FrameBuffer(byteCount: layout.byteCount)
-            var random = Random(state: UInt64(number))
-            for index in buffer.bytes.indices {
-                buffer.bytes[index] = number == 4 ? 90 : UInt8(truncatingIfNeeded: random.next())
+            var random = Chance(seed: UInt64(number))
+            let desk = frame(size: RenderedDesk.size, format: .gray) { _, _, _ in
+                number == 4 ? 90 : UInt8(truncatingIfNeeded: random.next())
             }
-            let desk = Frame(
-                buffer: buffer,
-                layout: layout,
-                color: .video,
-                timestamp: .zero,
-                sequence: 0
-            )
             let page = PageFinder.find(in: desk)
             #expect((page?.certainty ?? 0) < FoundPage.enough, "\(number)")
         }

@@ -1,5 +1,6 @@
 import Frames
 import Imaging
+import TestJPEGs
 import Testing
 
 @Suite("Planar copies") struct PlanarCopyTests {
@@ -36,20 +37,7 @@ import Testing
     @Test("each pixel goes where the transform says", arguments: Transform.all, [10, 9])
     func turned(transform: Transform, width: Int) throws {
         let whole = FrameLayout(size: Size(width: 16, height: 12), format: .i422)
-        let buffer = FrameBuffer(byteCount: whole.byteCount)
-        for index in 0..<3 {
-            let plane = buffer.plane(index, of: whole)
-            for y in 0..<plane.rows {
-                for x in 0..<plane.rowBytes { plane.row(y)[x] = UInt8(16 * y + x) }
-            }
-        }
-        let frame = Frame(
-            buffer: buffer,
-            layout: whole,
-            color: .video,
-            timestamp: .zero,
-            sequence: 0
-        )
+        let frame = frame(size: whole.size, format: .i422) { _, x, y in UInt8(16 * y + x) }
         let part = PixelRect(x: 4, y: 2, width: width, height: 8)
         let layout = try #require(turnedLayout(whole, part: part, transform))
         #expect(layout.format == (transform.swapsAxes ? .i440 : .i422))

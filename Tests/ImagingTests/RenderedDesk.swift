@@ -1,5 +1,6 @@
 import Frames
 import Glibc
+import TestSupport
 
 /// A desk with a page on it, and clutter around and over the page, as a usual webcam sees it.
 ///
@@ -48,13 +49,13 @@ struct RenderedDesk {
     private let fall: (share: Double, turn: Double)
     private let writing: (lines: Double, hasFigure: Bool)
     private let hasPage: Bool
-    private let random: Random
+    private let random: Chance
 
     private static let focal =
         0.65 * Double(size.width * size.width + size.height * size.height).squareRoot()
 
     init(_ number: Int, hasPage: Bool = true) {
-        var random = Random(state: UInt64(number) &* 7919)
+        var random = Chance(seed: UInt64(number) &* 7919)
         func any(_ least: Double, _ most: Double) -> Double {
             least + (most - least) * Double(random.next() >> 11) / Double(1 << 53)
         }

@@ -1,19 +1,7 @@
 import Frames
 import Imaging
 import TestJPEGs
-
-/// Pseudo-random numbers, the same every time (SplitMix64).
-struct Random {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
+import TestSupport
 
 /// Frames made by tests.
 enum TestPicture {
@@ -26,7 +14,7 @@ enum TestPicture {
 
     /// Returns noise.
     static func noise(size: Size, format: PixelFormat, color: ColorSpace = .jpeg) -> Frame {
-        var random = Random(state: 1)
+        var random = Chance(seed: 1)
         return frame(size: size, format: format, color: color) { _, _, _ in
             UInt8(truncatingIfNeeded: random.next())
         }

@@ -2,6 +2,7 @@ import CKernels
 import Frames
 import Glibc
 import Imaging
+import TestSupport
 import Testing
 
 /// A page of memory between two that may not be touched.
@@ -27,7 +28,7 @@ private struct GuardedPage: ~Copyable {
     }
 }
 
-extension Random {
+extension Chance {
     /// Returns a way through a picture that is `width` wide, from a row of `rows`, down in steps of
     /// at most `steep`, and across in such of at most twice `wide`.
     fileprivate mutating func warp(
@@ -67,7 +68,7 @@ extension Random {
     @Test(arguments: [2, 3, 4, 5, 15, 16, 17, 130], [2, 3, 40])
     func eachSampleIsMixedOfFour(width: Int, height: Int) {
         let size = Size(width: width, height: height)
-        var random = Random(state: UInt64(width * height))
+        var random = Chance(seed: UInt64(width * height))
         // Smooth, so that a 128th of a sample matters little.
         let bytes = (0..<size.area).map { UInt8(100 + 20 * ($0 % width % 3) + $0 / width % 5) }
         for round in 0..<40 {
@@ -98,7 +99,7 @@ extension Random {
     @Test(arguments: [16, 17, 60], [2, 3, 40])
     func rowsAreWhatTheirSamplesAreAlone(width: Int, height: Int) throws {
         let memory = try GuardedPage()
-        var random = Random(state: UInt64(width + height))
+        var random = Chance(seed: UInt64(width + height))
         for round in 0..<300 {
             // Against either end of the memory.
             let bytes = memory.bytes(width * height, atEnd: round % 2 == 0)

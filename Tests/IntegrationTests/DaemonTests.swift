@@ -27,12 +27,57 @@ enum DaemonTests {
         \(scene)
         """
     }
+
+    /// Writes a dark movie and a light one in which nothing moves, and returns a configuration that
+    /// has them for the back and the front camera.
+    static func darkAndLight(in session: PrivateSession, duration: Int = 0) throws -> String {
+        let (light, dark) = ("\(session.directory)/a.y4m", "\(session.directory)/b.y4m")
+        let small = Size(width: 320, height: 180)
+        try writeMovie([200], size: small, to: light)
+        try writeMovie([40], size: small, to: dark)
+        return still(back: "file:\(dark)", front: "file:\(light)")
+            .replacing("duration-ms = 0", with: "duration-ms = \(duration)")
+    }
+
+    /// Runs `body` with a daemon that has these cameras, and a reader of its stream; `duration` is
+    /// that of a swap in milliseconds.
+    static func withStill(
+        duration: Int,
+        _ body: (Daemon, StreamReader) throws -> Void
+    ) throws {
+        try PrivateSession.with { session in
+            let daemon = try Daemon(darkAndLight(in: session, duration: duration), in: session)
+            let reader = try daemon.reader()
+            defer { reader.close() }
+            _ = try reader.picture("both pictures") {
+                $0[640, 400].y == 40 && $0[1100, 160].y == 200
+            }
+            try body(daemon, reader)
+        }
+    }
 }
 
 extension Daemon {
     /// Creates a reader of the stream that keeps the bytes of its frames.
     func reader() throws -> StreamReader {
         try StreamReader("dualcam", in: session, copies: true)
+    }
+
+    /// The numbers of frames that the back and the front camera have captured so far.
+    var captured: [Int] {
+        get throws {
+            [Int(try back.get(\.framesCaptured)), Int(try front.get(\.framesCaptured))]
+        }
+    }
+
+    /// Runs `dualcamctl` with these words to its end.
+    func tool(_ words: String) throws -> Child {
+        let child = try session.run(
+            Programs.path(of: "dualcamctl"),
+            words.split(separator: " ").map(String.init)
+        )
+        try child.wait(within: 60)
+        return child
     }
 
     /// The daemon's counters.
@@ -91,3 +136,13 @@ func writeJPEG(
 
 /// Returns a time in seconds as milliseconds, for people.
 func milliseconds(_ time: Double) -> String { "\((time * 10_000).rounded() / 10) ms" }
+
+/// Returns the last part of the name of the error that `body` throws; `nil` if there is none.
+func refusal(_ body: () throws -> Void) -> String? {
+    do {
+        try body()
+        return nil
+    } catch let error as DBusError {
+        return error.name.split(separator: ".").last.map(String.init)
+    } catch { return "\(error)" }
+}

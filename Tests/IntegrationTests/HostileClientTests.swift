@@ -22,11 +22,11 @@ extension DaemonTests {
                 let before = Holdings(of: daemon)
                 try attack(daemon, reader, seconds: HostileAttack.seconds)
 
-                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
-                let captured = try captured(daemon)
+                try daemon.privacy.set(\.enabled, true)
+                let captured = try daemon.captured
                 try attack(daemon, reader, seconds: 2)
-                #expect(try self.captured(daemon) == captured, "a camera was open")
-                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
+                #expect(try daemon.captured == captured, "a camera was open")
+                #expect(try daemon.privacy.get(\.enabled) == true)
 
                 try endWhatCallsBegan(daemon)
                 try eventually("what it had before", within: 30) {
@@ -45,13 +45,7 @@ extension DaemonTests {
 
         private func endWhatCallsBegan(_ daemon: Daemon) throws {
             _ = try? daemon.call("StopRecording", of: .capture)
-            try daemon.set("LivePhoto", of: .capture, to: .boolean(false))
-        }
-
-        private func captured(_ daemon: Daemon) throws -> [Value] {
-            try [DualCam.backPath, DualCam.frontPath].map {
-                try daemon.get("FramesCaptured", of: .camera, at: $0)
-            }
+            try daemon.capture.set(\.livePhoto, false)
         }
 
         /// Attacks for `seconds` in all ways at once, and expects that the stream and the answers
@@ -77,8 +71,10 @@ extension DaemonTests {
             print("hostile: \(counts) pods and calls, \(frames.count) frames, \(answers) answers")
             #expect(counts.allSatisfy { $0 > frames.count })
             // Eight calls come in the time of a frame, and five in that of an answer. Were they to
-            // hold these up, there would be fewer.
-            #expect(min(frames.count, answers) * 17 >= counts[1])
+            // hold these up, there would be fewer. For an answer this program has to get the
+            // processor, too, which others may have: a queue would hold hundreds.
+            #expect(frames.count * 17 >= counts[1])
+            #expect(answers * 50 >= counts[1])
             #expect((frames + [try reader.next()]).breaks == [])
         }
     }

@@ -44,7 +44,7 @@ extension DaemonTests {
 
                 try daemon.reload("[scene]\nlayout = \"single\"\ninset-size = 7\n")
                 #expect(try daemon.complains(of: "dualcam.toml:3: scene.inset-size"))
-                #expect(try daemon.get("Layout", of: .scene) == .string("pip"))
+                #expect(try daemon.scene.get(\.layout) == "pip")
                 expect(try reader.picture(), shows: .bars, in: whole, besides: inset)
 
                 // Another scene and other sources, in the same stream.
@@ -56,9 +56,8 @@ extension DaemonTests {
                     )
                 )
                 #expect(try daemon.problems == [])
-                #expect(try daemon.get("Layout", of: .scene) == .string("single"))
-                let source = try daemon.get("Source", of: .camera, at: DualCam.backPath)
-                #expect(source == .string("test:ramp"))
+                #expect(try daemon.scene.get(\.layout) == "single")
+                #expect(try daemon.back.get(\.source) == "test:ramp")
                 let changed = try reader.picture("the ramp") {
                     $0[1200, 300].distance(to: .gray(221)) <= 1 && $0[80, 300].y < 60
                 }
@@ -75,11 +74,9 @@ extension DaemonTests {
                     let node = try Listed("dualcam", in: daemon.session)
                     return node?.formats.first?["size"] as? [String: Int] == size ? node : nil
                 }
-                try eventually("its number") {
-                    try daemon.get("NodeId", of: .stream) == .uint32(node.id)
-                }
-                #expect(try daemon.get("Width", of: .stream) == .uint32(640))
-                #expect(try daemon.get("FrameRate", of: .stream) == .uint32(15))
+                try eventually("its number") { try daemon.stream.get(\.nodeID) == node.id }
+                #expect(try daemon.stream.get(\.width) == 640)
+                #expect(try daemon.stream.get(\.frameRate) == 15)
                 let other = try StreamReader("dualcam", in: daemon.session)
                 defer { other.close() }
                 let frames = try other.frames(31, within: 25)
@@ -87,34 +84,6 @@ extension DaemonTests {
                 let stamps = try frames.map { try #require($0.pts) }
                 let steps = zip(stamps, stamps.dropFirst()).map { ($1 - $0).seconds }.sorted()
                 #expect((14...16).contains(1 / steps[15]))
-            }
-        }
-
-        @Test("a configuration on a disk that hangs holds nobody up, and counts once read")
-        func slowConfiguration() throws {
-            try PrivateSession.with([.bus]) { session in
-                let disk = try SlowDisk("\(session.directory)/dualcam.toml", in: session)
-                let daemon = try Daemon(
-                    Self.configuration,
-                    in: session,
-                    node: false,
-                    adding: disk.environment
-                )
-                let text = DaemonTests.still(back: "test", front: "test", scene: "colour = 5")
-                try text.write(
-                    toFile: "\(session.directory)/dualcam.toml",
-                    atomically: true,
-                    encoding: .utf8
-                )
-                try disk.wait(25_000)
-                // The second comes while the first is being read, and so do all that follow.
-                for _ in 0..<50 {
-                    daemon.program.signal(SIGHUP)
-                    #expect(try !daemon.complains(of: "colour"))
-                }
-                try disk.wait(0)
-                try eventually("the new configuration") { try daemon.complains(of: "colour") }
-                #expect(try daemon.end().exit == .status(0))
             }
         }
 
@@ -130,24 +99,56 @@ extension DaemonTests {
                     adding: disk.environment
                 )
                 #expect(try daemon.complains(of: "has not been read yet"))
-                #expect(try daemon.get("Width", of: .stream) == .uint32(1280))
+                #expect(try daemon.stream.get(\.width) == 1280)
                 try disk.wait(0)
-                try eventually("the configuration") {
-                    try daemon.get("Width", of: .stream) == .uint32(640)
-                }
+                try eventually("the configuration") { try daemon.stream.get(\.width) == 640 }
                 #expect(try !daemon.complains(of: "has not been read yet"))
-                let source = try daemon.get("Source", of: .camera, at: DualCam.backPath)
-                #expect(source == .string("test"))
+                #expect(try daemon.back.get(\.source) == "test")
                 #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("a file that does not answer holds up no look for another one")
+        func silentFile() throws {
+            try PrivateSession.with([.bus]) { session in
+                let slow = "\(session.directory)/slow"
+                let disk = try SlowDisk(slow, in: session)
+                try disk.wait(25_000)
+                let daemon = try Daemon(
+                    DaemonTests.still(back: "file:\(slow)/a.jpg", front: "test"),
+                    in: session,
+                    node: false,
+                    adding: disk.environment
+                )
+                try daemon.reload(DaemonTests.still(back: "file:/no/such.jpg", front: "test"))
+                try eventually("not found") { try daemon.back.get(\.interruption) == "not-found" }
+                try disk.wait(0)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("a signal ends it even while it waits for a bus that never answers")
+        func deafBus() throws {
+            try PrivateSession.with([.bus]) { session in
+                let path = "\(session.directory)/deaf"
+                let bus = try SilentSocket(path)
+                let daemon = try session.run(
+                    Programs.path(of: "dualcamd"),
+                    [],
+                    adding: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(path)"]
+                )
+                try eventually("its connection", within: 60) { bus.hasCaller }
+                daemon.signal(SIGTERM)
+                #expect(try daemon.wait(within: 30) == .status(0))
             }
         }
 
         @Test func withoutPipeWireItWaitsForIt() throws {
             try Daemon.with(Self.configuration, services: [.bus], node: false) { daemon in
                 try eventually("the loss") { try daemon.complains(of: "PipeWire") }
-                #expect(try daemon.get("State", of: .stream) == .string("interrupted"))
-                #expect(try daemon.get("Possible", of: .stream) == .boolean(false))
-                #expect(try daemon.get("NodeId", of: .stream) == .uint32(.max))
+                #expect(try daemon.stream.get(\.state) == "interrupted")
+                #expect(try daemon.stream.get(\.possible) == false)
+                #expect(try daemon.stream.get(\.nodeID) == .max)
                 #expect {
                     try daemon.call("Start", of: .stream)
                 } throws: {
@@ -166,9 +167,7 @@ extension DaemonTests {
                 try daemon.forgetSignals()
                 try daemon.session.start(.pipewire)
                 try daemon.session.start(.wireplumber)
-                try eventually("the node") {
-                    try daemon.get("Active", of: .stream) == .boolean(true)
-                }
+                try eventually("the node") { try daemon.stream.get(\.active) == true }
                 try daemon.settle()
                 #expect(daemon.signals(of: .stream) == ["DidStart"])
                 #expect(try daemon.problems == [])
@@ -178,41 +177,11 @@ extension DaemonTests {
             }
         }
 
-        @Test func itComesBackWithPipeWire() throws {
-            try Daemon.with(Self.configuration) { daemon in
-                let session = daemon.session
-                for _ in 0..<2 {
-                    let reader = try daemon.reader()
-                    defer { reader.close() }
-                    _ = try reader.next()
-                    try daemon.forgetSignals()
-                    session.kill(.pipewire)
-                    try eventually("the loss") {
-                        try daemon.get("State", of: .stream) == .string("interrupted")
-                    }
-                    session.kill(.wireplumber)
-                    reader.close()
-                    try session.start(.pipewire)
-                    try eventually("the node") {
-                        try daemon.get("Active", of: .stream) == .boolean(true)
-                    }
-                    try session.start(.wireplumber)
-                    let other = try daemon.reader()
-                    defer { other.close() }
-                    _ = try other.next()
-                    try daemon.settle()
-                    // The stream was wanted all the time, and neither started nor stopped.
-                    #expect(daemon.signals(of: .stream) == [])
-                }
-            }
-        }
-
         /// `auto` finds the machine's own cameras, so most of this needs a machine without any.
         @Test func withoutACameraThereIsACalmPicture() throws {
             let cameras = CameraDirectory().cameras()
             try Daemon.with("") { daemon in
-                let isPossible = try daemon.get("Possible", of: .stream)
-                #expect(isPossible == .boolean(!cameras.isEmpty))
+                #expect(try daemon.stream.get(\.possible) == !cameras.isEmpty)
                 guard cameras.isEmpty else { return }
                 #expect(try daemon.complains(of: "no camera"))
                 #expect(try daemon.state(of: DualCam.backPath) == "unavailable")
@@ -235,14 +204,6 @@ extension DaemonTests {
             }
         }
 
-        @Test func aFileUnlikeAnyThatIsThereIsNotFoundInOneSentence() throws {
-            let file = "file:/5b1f7a0c2e"
-            try Daemon.with(DaemonTests.still(back: file, front: "test")) { daemon in
-                try eventually("not found") { try daemon.complains(of: file) }
-                #expect(try daemon.problems == ["The back camera was not found: \(file)."])
-            }
-        }
-
         @Test func whatWasNeverThereIsNotFoundEvenUnwatched() throws {
             let configuration = DaemonTests.still(
                 back: "v4l2:usb-no-such-camera",
@@ -251,8 +212,7 @@ extension DaemonTests {
             try Daemon.with(configuration) { daemon in
                 for camera in [DualCam.backPath, DualCam.frontPath] {
                     try eventually("not found") {
-                        try daemon.get("Interruption", of: .camera, at: camera)
-                            == .string("not-found")
+                        try daemon.camera(camera).get(\.interruption) == "not-found"
                     }
                     #expect(try daemon.state(of: camera) == "unavailable")
                 }
@@ -266,63 +226,13 @@ extension DaemonTests {
                     )
                 }
                 #expect(try !daemon.complains(of: "There is no camera."))
-                #expect(try daemon.get("Possible", of: .stream) == .boolean(false))
-                let tool = Programs.path(of: "dualcamctl")
-                let status = try daemon.session.output(tool, "status")
-                #expect(
-                    status.split(separator: "\n").count {
-                        $0.hasSuffix("not found") || $0.contains("not found ·")
-                    } == 2,
-                    "\(status)"
-                )
-                let file = "\(daemon.session.directory)/dualcam.toml"
-                let check = try daemon.session.run(tool, "config", "check", file)
-                #expect(try check.wait() == .status(0))
-                #expect(
-                    check.errors.contains("cameras.back.source: usb-no-such-camera was not found.")
-                )
-                #expect(
-                    check.errors.contains(
-                        "cameras.front.source: the file /no/such.jpg was not found. There is no "
-                            + "directory /no.\n"
-                    )
-                )
-                #expect(check.output.hasSuffix(" has no mistakes, but 2 sources were not found\n"))
-                let doctor = try daemon.session.run(tool, "doctor")
-                #expect(try doctor.wait(within: 30) == .status(1))
-                // Each by its own line, and none again among what the daemon reports.
-                for role in ["back", "front"] {
-                    #expect(
-                        doctor.output.contains("✗ cameras        cameras.\(role).source: "),
-                        "\(doctor.output)"
-                    )
-                    #expect(doctor.output.contains("→ dualcamctl use \(role) auto\n"))
-                }
-                #expect(doctor.output.contains("✓ stream "))
-            }
-        }
-
-        @Test func camerasThatAreMissingAreWaitedFor() throws {
-            let configuration = DaemonTests.still(
-                back: "v4l2:/dev/no-such-camera",
-                front: "v4l2:/dev/no-such-camera-either"
-            )
-            try Daemon.with(configuration) { daemon in
-                try expectCalmPicture(daemon) {
-                    #expect(try daemon.complains(of: "/dev/no-such-camera"))
-                    #expect(try daemon.complains(of: "/dev/no-such-camera-either"))
-                    let camera = DualCam.backPath
-                    let interruption = try daemon.get("Interruption", of: .camera, at: camera)
-                    #expect(interruption == .string("not-found"))
-                }
+                #expect(try daemon.stream.get(\.possible) == false)
+                try expectCalmPicture(daemon)
             }
         }
 
         /// Expects a dark picture of low contrast; any text on it is small.
-        private func expectCalmPicture(
-            _ daemon: Daemon,
-            _ body: () throws -> Void = {}
-        ) throws {
+        private func expectCalmPicture(_ daemon: Daemon) throws {
             let reader = try daemon.reader()
             defer { reader.close() }
             let frames = try reader.frames(15, within: 25)
@@ -330,67 +240,7 @@ extension DaemonTests {
             let luma = picture.mean(PixelRect(x: 0, y: 0, width: 1280, height: 720))
             #expect((16...64).contains(luma), "mean luma \(luma)")
             #expect(picture[20, 20].distance(to: picture[1260, 700]) <= 8)
-            try eventually("the state") {
-                try daemon.get("State", of: .stream) == .string("interrupted")
-            }
-            try body()
-        }
-
-        @Test func sourcesThatAreNoCamerasAreToldByName() throws {
-            let configuration = DaemonTests.still(
-                back: "file:/no/such/file.mkv",
-                front: "test:moon"
-            )
-            try Daemon.with(configuration) { daemon in
-                #expect(try daemon.complains(of: "moon"))
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                _ = try reader.next(within: 25)
-                try eventually("what is wrong with the file") {
-                    try daemon.state(of: DualCam.backPath) == "interrupted"
-                }
-                #expect(try daemon.complains(of: "back"))
-            }
-        }
-
-        @Test func filesAreSourcesAndNoFrameOfThemIsTorn() throws {
-            try PrivateSession.with { session in
-                let (movie, still) = ("\(session.directory)/a.y4m", "\(session.directory)/b.jpg")
-                let levels = (0..<90).map { UInt8(20 + 2 * $0) }
-                try writeMovie(levels, size: Size(width: 640, height: 360), to: movie)
-                try writeJPEG(size: Size(width: 640, height: 360), to: still) { _ in 128 }
-                let daemon = try Daemon(
-                    DaemonTests.still(
-                        back: "file:\(movie)",
-                        front: "file:\(still)",
-                        scene: "swap-icon = false"
-                    ),
-                    in: session
-                )
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                // Full range 128 is 16 + 219 × 128 / 255 in the stream.
-                _ = try reader.picture("both pictures") {
-                    abs($0[1090, 115].y - 126) <= 2 && $0[640, 400].y != 32
-                }
-                var seen: Set<Int> = []
-                for _ in 0..<100 {
-                    let picture = StreamPicture(try reader.next(), size: DaemonTests.size)
-                    let level = picture[640, 719].y
-                    seen.insert(level)
-                    for y in 0..<720 {
-                        for x in [2, 640] where picture[x, y] != .gray(level) {
-                            Issue.record("torn at \(x), \(y): \(picture[x, y]), not \(level)")
-                            return
-                        }
-                    }
-                    #expect(picture[1090, 115].distance(to: .gray(126)) <= 2)
-                }
-                #expect(seen.isSubset(of: Set(levels.map(Int.init))))
-                #expect(seen.count > 80)
-                let name = try daemon.get("Name", of: .camera, at: DualCam.backPath)
-                #expect(name == .string("a.y4m"))
-            }
+            try eventually("the state") { try daemon.stream.get(\.state) == "interrupted" }
         }
 
         @Test(arguments: [false, true])
@@ -423,15 +273,6 @@ extension DaemonTests {
                 // A failure, so that systemd starts it again.
                 #expect(try daemon.program.wait() == .status(1))
                 #expect(try Listed("dualcam", in: session) == nil)
-            }
-        }
-
-        @Test func aSecondOneGivesWay() throws {
-            try Daemon.with(Self.configuration) { daemon in
-                let other = try daemon.session.run(Programs.path(of: "dualcamd"))
-                #expect(try other.wait() != .status(0))
-                #expect(other.errors.contains("org.dualcam.DualCam1"))
-                #expect(try daemon.get("Active", of: .stream) == .boolean(true))
             }
         }
     }

@@ -26,26 +26,6 @@ extension DaemonTests {
             return try node(daemon, "phone", width, 360, path, ["raw=\(format)"] + options)
         }
 
-        @Test(arguments: ["YUY2", "UYVY", "NV12", "I420"])
-        func aNodeIsACamera(_ format: String) throws {
-            try Daemon.with(Self.configuration) { daemon in
-                let phone = try phone(daemon, format)
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                try eventually("its picture", within: 30, while: phone) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
-                #expect(try daemon.get("Width", of: .camera, at: DualCam.backPath) == .uint32(640))
-                try eventually("white", within: 15, while: phone) {
-                    let frame = try reader.next()
-                    // In the middle, and without colour.
-                    let at = 360 * frame.stride + 640 * 2
-                    return frame.bytes[at] > 225 && (126...130).contains(frame.bytes[at + 1])
-                        && (126...130).contains(frame.bytes[at + 3])
-                }
-            }
-        }
-
         /// Paints one picture as ffmpeg's `filter` gives it into the file `name`, and returns its
         /// path. What ends in the name of a raw format has pixels alone.
         private func paint(_ filter: String, _ name: String, _ daemon: Daemon) throws -> String {
@@ -147,8 +127,7 @@ extension DaemonTests {
                         $0[320, 180].distance(to: color) < 12 && $0[8, 350].distance(to: color) < 12
                     }
                 }
-                let format = try daemon.get("PixelFormat", of: .camera, at: DualCam.backPath)
-                #expect(format == .string("H264"))
+                #expect(try daemon.back.get(\.pixelFormat) == "H264")
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")
             }
         }
@@ -173,73 +152,18 @@ extension DaemonTests {
                 _ = try reader.picture("red", within: 30, while: phone) {
                     $0[320, 180].distance(to: Color(81, 90, 240)) < 12
                 }
-                #expect(try daemon.get("Width", of: .camera, at: DualCam.backPath) == .uint32(320))
+                #expect(try daemon.back.get(\.width) == 320)
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")
             }
         }
 
-        /// One good picture at each opening is no reason to go on with a camera for ever.
-        @Test func aCameraThatFailsAfterEachFirstPictureIsLeftForAnother() throws {
-            try Daemon.with(DaemonTests.still(back: "auto", front: "test")) { daemon in
-                func name() throws -> DBusKit.Value {
-                    try daemon.get("Name", of: .camera, at: DualCam.backPath)
-                }
-                let picture = try paint("color=white:s=640x360", "white.jpg", daemon)
-                let broken = try node(daemon, "broken", 640, 360, picture, ["good=1"])
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                try eventually("its picture", within: 30, while: broken) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
-                let before = try name()
-                let sound = try node(daemon, "sound", 640, 360, picture)
-                // Each of the five failures takes 3 s, and a pause.
-                try eventually("another camera", within: 60, while: sound) { try name() != before }
-                try eventually("its picture", within: 20) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
-                #expect(try daemon.problems.contains { $0.contains("failed again and again") })
-            }
-        }
-
-        /// libcamera's software gives RGB alone, and phones JPEGs.
-        @Test func aNodeOfJPEGsIsACamera() throws {
-            try Daemon.with(Self.configuration) { daemon in
-                let picture = try paint("color=white:s=642x360", "white.jpg", daemon)
-                let phone = try daemon.session.run(
-                    Programs.path(of: "jpeg-node"),
-                    ["phone", "642", "360", picture]
-                )
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                try eventually("its picture", within: 30, while: phone) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
-                let format = try daemon.get("PixelFormat", of: .camera, at: DualCam.backPath)
-                #expect(format == .string("MJPG"))
-                try eventually("white", within: 15, while: phone) {
-                    let frame = try reader.next()
-                    return frame.bytes[360 * frame.stride + 640 * 2] > 210
-                }
-                try eventually("the delay of a picture") {
-                    let delay = try daemon.get("Delay", of: .camera, at: DualCam.backPath).integer
-                    return (1...10_000_000).contains(delay ?? 0)
-                }
-            }
-        }
-
-        /// One width whose row length GStreamer rounds up, and one whose it does not. Older
-        /// versions of GStreamer do not say how long a row is.
-        @Test(
-            arguments: ["I420", "NV12", "YUY2", "RGB", "BGRx"],
-            [(642, true), (642, false), (644, true), (644, false)]
-        )
-        func coloursLieWhereTheyBelongAtAnyWidth(_ format: String, _ row: (Int, Bool)) throws {
-            let (width, isNamed) = row
-            let configuration =
-                "[output]\nwidth = 640\nheight = 360\n" + Self.configuration
-                + "layout = \"single\"\nbackground = \"crop\"\n"
-            try Daemon.with(configuration) { daemon in
+        /// Some nodes do not say how long a row is.
+        @Test(arguments: [
+            ("I420", 642, false), ("NV12", 642, true), ("YUY2", 642, false), ("UYVY", 644, true),
+            ("RGB", 642, true), ("RGB", 642, false), ("BGRx", 644, false),
+        ])
+        func coloursLieWhereTheyBelong(_ format: String, width: Int, isNamed: Bool) throws {
+            try Daemon.with(Self.alone) { daemon in
                 let phone = try phone(
                     daemon,
                     format,
@@ -252,6 +176,7 @@ extension DaemonTests {
                 try eventually("its picture", within: 30, while: phone) {
                     try daemon.state(of: DualCam.backPath) == "streaming"
                 }
+                #expect(try daemon.back.get(\.width) == UInt32(width))
                 // Seven bars, of which the second is yellow and the sixth red.
                 let (yellow, red) = (Color(162, 44, 142), Color(65, 100, 212))
                 let picture = try reader.picture("yellow", within: 20, while: phone) {
@@ -285,87 +210,66 @@ extension DaemonTests {
             }
         }
 
-        @Test func aNodeThatWasNeverThereIsNotFoundEvenUnwatched() throws {
-            try Daemon.with(
-                Self.configuration.replacing("pipewire:phone", with: "pipewire:pohne")
-            ) { daemon in
-                func interruption() throws -> Value {
-                    try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
-                }
-                try eventually("not found") { try interruption() == .string("not-found") }
-                #expect(try daemon.state(of: DualCam.backPath) == "unavailable")
-                #expect(
-                    try daemon.complains(
-                        of: "The back camera pipewire:pohne was not found. PipeWire has no camera."
-                    )
-                )
-                let phone = try phone(daemon, "YUY2")
-                try eventually("the nearest node", within: 30, while: phone) {
-                    try daemon.complains(of: "PipeWire has phone. Did you mean phone?")
-                }
-                // It is there once its name is right, still unwatched.
-                let tool = Programs.path(of: "dualcamctl")
-                _ = try daemon.session.output(tool, "use", "back", "pipewire:phone")
-                try eventually("found") { try interruption() == .string("none") }
-                #expect(try !daemon.complains(of: "not found"))
-                phone.end()
-                try eventually("unplugged", within: 30) {
-                    try interruption() == .string("unplugged")
-                }
-            }
-        }
-
-        @Test func itGoesAndComesAgain() throws {
-            try Daemon.with(Self.configuration) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                func becomes(_ state: String) throws {
-                    try eventually("the camera to be \(state)", within: 30) {
-                        try daemon.state(of: DualCam.backPath) == state
-                    }
-                }
-                try becomes("interrupted")
-                for _ in 0..<2 {
-                    let phone = try phone(daemon, "NV12")
-                    try becomes("streaming")
-                    phone.end()
-                    try becomes("interrupted")
-                }
-            }
-        }
-
         @Test func autoTakesACameraThatOnlyPipeWireHas() throws {
             let configuration = DaemonTests.still(back: "auto", front: "test")
             try Daemon.with(configuration) { daemon in
                 let white = try paint("color=white:s=642x360", "white.jpg", daemon)
-                let phone = try node(daemon, "phone", 642, 360, white)
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                try eventually("its picture", within: 30, while: phone) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
-                #expect(try daemon.get("Name", of: .camera, at: DualCam.backPath) != .string(""))
-                phone.end()
-                try eventually("its absence", within: 20) {
-                    try daemon.state(of: DualCam.backPath) == "interrupted"
+                // It goes, and comes again.
+                for _ in 0..<2 {
+                    let phone = try node(daemon, "phone", 642, 360, white)
+                    try eventually("its picture", within: 30, while: phone) {
+                        try daemon.state(of: DualCam.backPath) == "streaming"
+                    }
+                    #expect(try daemon.back.get(\.name) != "")
+                    #expect(try daemon.back.get(\.pixelFormat) == "MJPG")
+                    try eventually("the delay of a picture") {
+                        try (1...10_000_000).contains(daemon.back.get(\.delay))
+                    }
+                    phone.end()
+                    try eventually("its absence", within: 20) {
+                        try daemon.state(of: DualCam.backPath) == "interrupted"
+                    }
                 }
             }
         }
 
-        @Test func theyAreLookedForOnlyWhileASourceIsAuto() throws {
+        @Test func autoTakesNoProgramThatGivesOurStreamOn() throws {
+            try Daemon.with(DaemonTests.still(back: "auto", front: "test")) { daemon in
+                let relay = try daemon.session.gstreamer(
+                    "pipewiresrc target-object=dualcam ! videoconvert ! pipewiresink mode=provide "
+                        + "stream-properties=p,media.class=Video/Source,media.role=Camera,node.name=relay"
+                )
+                func reason() throws -> String? {
+                    let devices = try daemon.get("Devices", of: .stream).array ?? []
+                    let relay = devices.first { $0.named?["id"] == .string("pipewire:relay") }
+                    return relay?.named?["reason"]?.string
+                }
+                try eventually("its refusal", within: 30, while: relay) {
+                    try reason() == "may show DualCam's own stream"
+                }
+                #expect(try daemon.state(of: DualCam.backPath) == "unavailable")
+            }
+        }
+
+        @Test func theyAreListedOnlyWhileASourceIsAuto() throws {
             let fixed = DaemonTests.still(back: "test", front: "test")
             try Daemon.with(fixed) { daemon in
-                func isLooking() -> Bool {
-                    Holdings(of: daemon).names["thread node-cameras"] != nil
+                let phone = try phone(daemon, "YUY2")
+                func isListed() throws -> Bool {
+                    let devices = try daemon.get("Devices", of: .stream).array ?? []
+                    return devices.contains { $0.named?["id"] == .string("pipewire:phone") }
                 }
                 let before = try Holdings.atRest(daemon)
-                #expect(!isLooking())
+                #expect(try !isListed() && before.names["thread registry"] == 1)
                 for _ in 0..<3 {
                     try daemon.reload(DaemonTests.still(back: "auto", front: "test"))
-                    try eventually("a look at PipeWire's cameras") { isLooking() }
+                    try eventually("PipeWire's camera", while: phone) { try isListed() }
                     try daemon.reload(fixed)
-                    try eventually("its end") { !isLooking() }
+                    try eventually("its absence") { try !isListed() }
                 }
+                #expect(Holdings(of: daemon).names["thread registry"] == 1)
                 func excess() -> [String] { Holdings(of: daemon).excess(over: before) }
                 try eventually("the descriptors of before; there are more: \(excess())") {
                     Holdings(of: daemon).descriptors <= before.descriptors + 4
@@ -373,8 +277,11 @@ extension DaemonTests {
             }
         }
 
-        @Test func itIsNeverOurOwn() throws {
-            try Daemon.with(DaemonTests.still(back: "pipewire:dualcam", front: "test")) { daemon in
+        @Test(arguments: ["dualcam", "dualcam.front"])
+        func itIsNeverOurOwn(_ node: String) throws {
+            let sources = DaemonTests.still(back: "pipewire:\(node)", front: "test")
+            let configuration = sources.replacing("[scene]", with: "node = true\n[scene]")
+            try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 try eventually("the refusal", within: 20) {
@@ -407,5 +314,11 @@ final class SilentSocket {
             }
         }
         guard result == 0, listen(number, 8) == 0 else { throw SystemError.last("bind", path) }
+    }
+
+    /// `true` once a program has connected.
+    var hasCaller: Bool {
+        var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
     }
 }

@@ -46,6 +46,7 @@ struct BinaryTests {
             ]
         )
         #expect(sections["[Service]", default: []].contains("Restart=on-failure"))
+        #expect(sections["[Service]", default: []].contains("RestartPreventExitStatus=75"))
     }
 
     @Test("they are hardened", arguments: programs)
@@ -77,9 +78,7 @@ extension DaemonTests {
             let configuration = DaemonTests.still(back: "test:bars", front: "test:ramp")
             try Daemon.with(configuration) { daemon in
                 let session = daemon.session
-                try eventually("the node", within: 15) {
-                    try daemon.get("Active", of: .stream) == .boolean(true)
-                }
+                try eventually("the node", within: 15) { try daemon.stream.get(\.active) == true }
                 // The wrapper numbers the cameras of PipeWire as devices.
                 let file = "\(session.directory)/frames"
                 let program = try session.run(

@@ -53,22 +53,9 @@ extension DaemonTests {
             _ options: [String: Value],
             until isEnough: () throws -> Bool
         ) throws -> [[String: Value]] {
-            func send(_ member: String, _ options: [String: Value]) throws -> [Value] {
-                try daemon.bus.call(
-                    MethodCall(
-                        member,
-                        of: Interface.capture.name,
-                        at: DualCam.path,
-                        on: DualCam.busName,
-                        [.named(options)],
-                        startsService: false,
-                        timeout: 60
-                    )
-                )
-            }
-            _ = try send("StartRecording", options)
+            try daemon.capture.call(\.startRecording, options: options, within: 60)
             try eventually("enough of it", within: 30, isEnough)
-            return try send("StopRecording", [:]).first?.array?.compactMap(\.named) ?? []
+            return try daemon.capture.call(\.stopRecording, within: 60)
         }
 
         /// Returns the seconds of the day that "14:30:05.123" or "14:30:05:03" stands for; what
@@ -125,21 +112,6 @@ extension DaemonTests {
                     #expect(video.colorTransfer == transfer, "\(picture ?? "")")
                     #expect(["smpte170m", "bt470bg"].contains(video.colorSpace))
                 }
-            }
-        }
-
-        /// The microphone that is not there is reported after a while; the recording does not wait.
-        @Test("begin before it is known that there is no microphone")
-        func noMicrophone() throws {
-            try with { daemon, _ in
-                let files = try record(daemon, [:]) {
-                    try daemon.complains(of: "The recording has no sound")
-                }
-                #expect(files.map { $0["sound"] } == Array(repeating: .boolean(false), count: 3))
-                let log = daemon.program.errors
-                let begun = try #require(log.firstRange(of: " recording"), "\(log)")
-                let silent = try #require(log.firstRange(of: " no sound"), "\(log)")
-                #expect(begun.lowerBound < silent.lowerBound, "\(log)")
             }
         }
 

@@ -41,48 +41,15 @@ extension DaemonTests {
         }
 
         private func start(_ daemon: Daemon, _ options: [String: Value] = [:]) throws {
-            let call = MethodCall(
-                "StartRecording",
-                of: Interface.capture.name,
-                at: DualCam.path,
-                on: DualCam.busName,
-                [.named(options)],
-                startsService: false,
-                timeout: 30
-            )
-            _ = try daemon.bus.call(call)
+            try daemon.capture.call(\.startRecording, options: options, within: 30)
         }
 
         private func stop(_ daemon: Daemon) throws -> [[String: Value]] {
-            let call = MethodCall(
-                "StopRecording",
-                of: Interface.capture.name,
-                at: DualCam.path,
-                on: DualCam.busName,
-                [.named([:])],
-                startsService: false,
-                timeout: 60
-            )
-            return try daemon.bus.call(call).first?.array?.compactMap(\.named) ?? []
-        }
-
-        /// Returns the number of frames that the back camera has delivered.
-        private func captured(_ daemon: Daemon) throws -> Int {
-            try daemon.get("FramesCaptured", of: .camera, at: DualCam.backPath).integer ?? 0
+            try daemon.capture.call(\.stopRecording, within: 60)
         }
 
         private func seconds(_ daemon: Daemon) throws -> Int {
             try daemon.get("RecordingSeconds", of: .capture).integer ?? 0
-        }
-
-        /// Returns the last part of the name of the error that `body` throws.
-        private func refusal(_ body: () throws -> Void) -> String? {
-            do {
-                try body()
-                return nil
-            } catch let error as DBusError {
-                return error.name.split(separator: ".").last.map(String.init)
-            } catch { return "\(error)" }
         }
 
         @Test("three pictures, without a consumer; a swap is in the stream's alone")
@@ -110,7 +77,8 @@ extension DaemonTests {
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")
                 #expect(refusal { try start(daemon) } == "AlreadyRecording")
                 try eventually("the word about the sound") {
-                    try daemon.complains(of: "The recording has no sound")
+                    try daemon.capture.get(\.recordingSilence) == "PipeWire has no microphone"
+                        && daemon.complains(of: "The recording has no sound")
                 }
                 try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
                 try daemon.call("Swap", of: .scene, options: ["instant": .boolean(true)])
@@ -133,6 +101,7 @@ extension DaemonTests {
                 #expect(stamps.count == 1)
                 for (file, probe) in zip(files, probes) {
                     #expect(file["sound"] == .boolean(false) && probe.streams.count == 1)
+                    #expect(file["silence"]?.string == "PipeWire has no microphone")
                     let tags = probe.format.tags ?? [:]
                     #expect(tags["creation_time"] != nil && tags["TIMECODE"] != nil)
                     #expect(tags["title"] == "DualCam, \(file["picture"]?.string ?? "")")
@@ -185,73 +154,6 @@ extension DaemonTests {
             }
         }
 
-        @Test("the camera that is there is recorded; one that is named must be there")
-        func missingCamera() throws {
-            try PrivateSession.with { session in
-                let front = "source = \"file:\(session.directory)/front.avi\""
-                let configuration = try cameras(session)
-                    .replacing(front, with: "source = \"v4l2:no-such-camera\"")
-                let daemon = try Daemon(configuration, in: session)
-                try start(daemon, ["audio": .boolean(false)])
-                try eventually("both files", within: 20) {
-                    try daemon.get("RecordingFiles", of: .capture).array?.count == 2
-                }
-                #expect(try stop(daemon).map { $0["picture"]?.string } == ["back", "stream"])
-                do {
-                    try start(daemon, ["of": .strings(["back", "front"])])
-                    Issue.record("It has begun.")
-                } catch let error as DBusError {
-                    #expect(error.message == "There is no front camera to record.")
-                }
-            }
-        }
-
-        @Test(
-            "a camera that goes ends its file, one that comes begins another; a swap may be locked"
-        )
-        func lost() throws {
-            try PrivateSession.with { session in
-                let lock = "allow-swap-while-recording = false"
-                let daemon = try Daemon(try cameras(session, capture: lock), in: session)
-                try start(
-                    daemon,
-                    ["of": .strings(["back"]), "audio": .boolean(false), "mp4": .boolean(true)]
-                )
-                #expect(refusal { try daemon.call("Swap", of: .scene) } == "Locked")
-                #expect(
-                    refusal { try daemon.set("Swapped", of: .scene, to: .boolean(true)) }
-                        == "Locked"
-                )
-                #expect(try daemon.state(of: DualCam.frontPath) == "closed")
-                try eventually("a second", within: 20) { try seconds(daemon) >= 1 }
-                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
-                try eventually("the file's end", within: 20) {
-                    try daemon.get("RecordingFiles", of: .capture).array?.isEmpty ?? false
-                }
-                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
-                try eventually("another file", within: 20) {
-                    try daemon.get("RecordingFiles", of: .capture).array?.count == 1
-                }
-                let now = try seconds(daemon)
-                try eventually("a second", within: 20) { try seconds(daemon) >= now + 2 }
-                let files = try stop(daemon)
-                let paths = files.compactMap { $0["path"]?.string }
-                try #require(paths.count == 2)
-                #expect(paths.allSatisfy { $0.hasSuffix(".mp4") })
-                for (file, path) in zip(files, paths) {
-                    var status = stat()
-                    #expect(stat(path, &status) == 0)
-                    #expect(file["size"]?.integer == Int(status.st_size))
-                }
-                #expect(paths.contains { $0.hasSuffix("_back-2.mp4") })
-                for path in paths { #expect(try decodedCount(path) > 10) }
-                #expect(
-                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 2
-                )
-                try daemon.call("Swap", of: .scene)
-            }
-        }
-
         @Test("a killed daemon loses a second at most, and the next one repairs what there is")
         func killed() throws {
             try PrivateSession.with { session in
@@ -261,13 +163,13 @@ extension DaemonTests {
                 do {
                     let daemon = try Daemon(configuration, in: session)
                     try start(daemon, ["audio": .boolean(false)])
-                    let first = try captured(daemon)
+                    let first = try daemon.captured[0]
                     // By the camera's own count, for four seconds at its rate of 30.
-                    try eventually("frames", within: 60) { try captured(daemon) >= first + 120 }
-                    least = Double(try captured(daemon) - first) / 30 - 1
+                    try eventually("frames", within: 60) { try daemon.captured[0] >= first + 120 }
+                    least = Double(try daemon.captured[0] - first) / 30 - 1
                     daemon.program.signal(SIGKILL)
                     try daemon.program.wait()
-                    paths = try FileManager.default.contentsOfDirectory(atPath: folder(session))
+                    paths = entries(of: folder(session))
                         .filter { $0.hasSuffix(".mkv") }.map { "\(folder(session))/\($0)" }.sorted()
                     try #require(paths.count == 3)
                     for path in paths {
@@ -335,7 +237,9 @@ extension DaemonTests {
                         #expect([.status(0), .signal(SIGTERM)].contains(exit), "\(second.errors)")
                     default:
                         // The name is taken.
-                        #expect(try second.wait() == .status(1), "\(second.errors)")
+                        #expect(try second.wait() == .status(75), "\(second.errors)")
+                        let why = "DualCam runs already, as process \(daemon.program.id)"
+                        #expect(second.errors.contains(why), "\(second.errors)")
                     }
                 }
                 let length = try seconds(daemon)
@@ -346,73 +250,7 @@ extension DaemonTests {
                 #expect(probe.times.count == file["frames"]?.integer)
                 #expect(try #require(probe.duration) >= Double(length))
                 #expect(
-                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 1
-                )
-            }
-        }
-
-        @Test("a disk that hangs keeps nobody waiting, and what was refused does not begin later")
-        func slowDisk() throws {
-            try PrivateSession.with { session in
-                let disk = try SlowDisk(folder(session), in: session)
-                try disk.wait(6000)
-                let daemon = try Daemon(
-                    try cameras(session),
-                    in: session,
-                    adding: disk.environment.merging(["WATCHDOG_USEC": "3000000"]) { $1 }
-                )
-                let reader = try StreamReader("dualcam", in: session)
-                try eventually("frames", within: 20) { reader.count > 10 }
-
-                // Two calls of 6 s each come before the refusal after 10 s.
-                var answer: Result<[Value], DBusError>?
-                let call = MethodCall(
-                    "StartRecording",
-                    of: Interface.capture.name,
-                    at: DualCam.path,
-                    on: DualCam.busName,
-                    [.named(["audio": .boolean(false), "of": .strings(["back"])])],
-                    timeout: 60
-                )
-                let (frames, fed) = (reader.count, signsOfLife(daemon))
-                try daemon.bus.call(call) { answer = $0 }
-                var answers = 0
-                try eventually("a refusal", within: 60) {
-                    #expect(try daemon.get("Recording", of: .capture) == .boolean(false))
-                    answers += 1
-                    try daemon.settle()
-                    return answer != nil
-                }
-                guard case .failure(let error)? = answer else {
-                    Issue.record("\(String(describing: answer))")
-                    return
-                }
-                #expect(error.description.contains("did not answer within 10 s"), "\(error)")
-                // Had the disk held up the main loop or the stream, there would be one or two.
-                #expect(answers > 50)
-                #expect(signsOfLife(daemon) - fed >= 4)
-                #expect(reader.count - frames >= 100)
-                // While the disk is still at it, no further recording waits for it.
-                #expect(refusal { try start(daemon) } == "Failed")
-
-                try disk.wait(0)
-                try eventually("a recording", within: 60) {
-                    refusal { try start(daemon, ["audio": .boolean(false)]) } == nil
-                }
-                // While it is being recorded, each call takes its time.
-                try disk.wait(300)
-                try eventually("three seconds", within: 60) { try seconds(daemon) >= 3 }
-                try disk.wait(0)
-                let files = try stop(daemon)
-                #expect(files.count == 3)
-                for file in files {
-                    let probe = try Probe(file["path"]?.string ?? "")
-                    #expect(probe.times.count == file["frames"]?.integer)
-                    #expect(try #require(probe.duration) > 2.5)
-                }
-                // None of what was refused began meanwhile.
-                #expect(
-                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 3
+                    entries(of: folder(session)).count == 1
                 )
             }
         }
@@ -461,6 +299,15 @@ extension DaemonTests {
                 // The photograph is taken, and waits for the disk.
                 let taken = reader.count + 15
                 try eventually("frames") { reader.count > taken }
+                try eventually("a refusal of the recording", within: 60) {
+                    try daemon.settle()
+                    return answers["StartRecording"] != nil
+                }
+                guard case .failure(let refused)? = answers["StartRecording"] else {
+                    Issue.record("\(answers)")
+                    return
+                }
+                #expect(refused.message.contains("did not answer within 10 s"), "\(refused)")
                 try ask(
                     "Set",
                     "org.freedesktop.DBus.Properties",
@@ -493,24 +340,24 @@ extension DaemonTests {
                     try daemon.settle()
                     return answers.count == 3
                 }
+                // A recording for which each call takes its time is whole.
+                try daemon.privacy.set(\.enabled, false)
+                try eventually("a recording", within: 60) {
+                    refusal { try start(daemon, ["audio": .boolean(false)]) } == nil
+                }
+                try disk.wait(300)
+                try eventually("three seconds", within: 60) { try seconds(daemon) >= 3 }
+                try disk.wait(0)
+                let files = try stop(daemon)
+                #expect(files.count == 3)
+                for file in files {
+                    let probe = try Probe(file["path"]?.string ?? "")
+                    #expect(probe.times.count == file["frames"]?.integer)
+                    #expect(try #require(probe.duration) > 2.5)
+                }
+                // What was refused did not begin meanwhile.
+                #expect(entries(of: folder(session)).count == 3)
                 #expect(try daemon.end().exit == .status(0))
-            }
-        }
-
-        @Test("a recording is whole after the session bus was lost")
-        func lostBus() throws {
-            try PrivateSession.with { session in
-                let daemon = try Daemon(try cameras(session), in: session)
-                try start(daemon, ["of": .strings(["back"]), "audio": .boolean(false)])
-                try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
-                session.kill(.bus)
-                #expect(try daemon.program.wait() == .status(1))
-                let files = entries(of: folder(session))
-                try #require(files.count == 1)
-                let path = "\(folder(session))/\(files[0])"
-                let probe = try Probe(path)
-                #expect(try #require(probe.duration) >= 1.9)
-                #expect(try decodedCount(path) == probe.times.count)
             }
         }
 
@@ -519,16 +366,27 @@ extension DaemonTests {
             daemon.notifications.lines.count { $0 == "WATCHDOG=1" }
         }
 
-        @Test("the end of the daemon ends its files well")
-        func ended() throws {
+        @Test(
+            "the end of the daemon, or of its bus, ends its files well",
+            arguments: [false, true]
+        )
+        func ended(losesBus: Bool) throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(try cameras(session), in: session)
                 try start(daemon, ["of": .strings(["stream"]), "audio": .boolean(false)])
                 try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
-                #expect(try daemon.end().exit == .status(0))
-                let files = try FileManager.default.contentsOfDirectory(atPath: folder(session))
-                let path = "\(folder(session))/\(try #require(files.first))"
-                #expect(try #require(try Probe(path).duration) >= 1.9)
+                if losesBus {
+                    session.kill(.bus)
+                    #expect(try daemon.program.wait() == .status(1))
+                } else {
+                    #expect(try daemon.end().exit == .status(0))
+                }
+                let files = entries(of: folder(session))
+                try #require(files.count == 1)
+                let path = "\(folder(session))/\(files[0])"
+                let probe = try Probe(path)
+                #expect(try #require(probe.duration) >= 1.9)
+                #expect(try decodedCount(path) == probe.times.count)
             }
         }
 
@@ -559,7 +417,7 @@ extension DaemonTests {
                     return try daemon.get("Recording", of: .capture) == .boolean(false)
                         && daemon.signals(of: .capture).count { $0 == "RecordingSaved" } == 3
                 }
-                let files = try FileManager.default.contentsOfDirectory(atPath: disk)
+                let files = entries(of: disk)
                     .filter { $0.hasSuffix(".mkv") }
                 #expect(files.count == 3)
                 for file in files {
@@ -568,19 +426,85 @@ extension DaemonTests {
                     #expect(try decodedCount("\(disk)/\(file)") == probe.times.count)
                 }
                 let status = try daemon.session.output(Programs.path(of: "dualcamctl"), "status")
-                #expect(status.contains("Recording stopped: the disk is full.\n"), "\(status)")
+                let why = "MB are left, and DualCam keeps 8 MB free"
+                #expect(status.contains("Recording stopped: the disk is nearly full"), "\(status)")
+                #expect(status.contains(why), "\(status)")
                 // Who stops it now still gets the files, and the reason.
                 let tool = try daemon.session.run(
                     Programs.path(of: "dualcamctl"),
                     ["record", "stop"]
                 )
                 #expect(try tool.wait(within: 30) == .status(1))
-                #expect(tool.errors.contains("the disk is full"), "\(tool.errors)")
+                #expect(tool.errors.contains(why), "\(tool.errors)")
                 #expect(tool.output.split(separator: "\n").count == 3, "\(tool.output)")
                 #expect(refusal { _ = try stop(daemon) } == "NotRecording")
                 #expect(refusal { try start(daemon) } == "NoSpace")
-                #expect(try daemon.complains(of: "the disk is full"))
+                #expect(try daemon.complains(of: "the disk is nearly full"))
                 #expect(try daemon.get("Active", of: .stream) == .boolean(true))
+                try FileManager.default.removeItem(atPath: "\(disk)/other")
+                try eventually("no word of it once there is room", within: 60) {
+                    try !daemon.complains(of: "Recording stopped")
+                }
+            }
+        }
+
+        @Test("a file that may not grow is followed by another one, and no picture is lost")
+        func limitedFile() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                let limit = 400_000
+                let arguments = ["--fsize=\(limit):unlimited", "--pid", "\(daemon.program.id)"]
+                let prlimit = try session.run("/usr/bin/prlimit", arguments)
+                try #require(try prlimit.wait(within: 10) == .status(0), "\(prlimit.errors)")
+                try start(daemon, ["encoder": .string("mjpeg"), "audio": .boolean(false)])
+                try eventually("a third file of a camera", within: 60) {
+                    try daemon.get("RecordingFiles", of: .capture).array?.contains {
+                        $0.named?["path"]?.string?.hasSuffix("_back-3.mkv") ?? false
+                    } ?? false
+                }
+                let files = try stop(daemon)
+                try daemon.settle()
+                #expect(!daemon.signals(of: .capture).contains("RecordingFailed"))
+                let backs = files.filter { $0["picture"] == .string("back") }
+                #expect(backs.count >= 3)
+                var end: Double?
+                for file in backs {
+                    let path = try #require(file["path"]?.string)
+                    let probe = try Probe(path)
+                    #expect(file["dropped"] == .uint32(0) && file["error"] == nil)
+                    #expect(try decodedCount(path) == probe.times.count)
+                    #expect(try Data(contentsOf: URL(filePath: path)).count <= limit)
+                    // Each begins when the one before it ends.
+                    let offset = probe.format.tags?["DUALCAM_OFFSET"]?.dropLast(3) ?? ""
+                    let start = try #require(Double(offset)) / 1000
+                    if let end { #expect(abs(start - end) < 0.005, "\(path)") }
+                    end = start + (try #require(probe.duration))
+                }
+            }
+        }
+
+        @Test("a file that is removed is told, and the recording, which goes on, has not failed")
+        func removedFile() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["audio": .boolean(false), "of": .strings(["back"])])
+                func path() throws -> String? {
+                    let files = try daemon.get("RecordingFiles", of: .capture).array
+                    return files?.first?.named?["path"]?.string
+                }
+                let first = try eventually("a file", within: 60) { try path() }
+                try FileManager.default.removeItem(atPath: first)
+                let second = try eventually("another file", within: 60) {
+                    try path().flatMap { $0 == first ? nil : $0 }
+                }
+                #expect(second.hasSuffix("_back-2.mkv"))
+                #expect(try daemon.complains(of: "was removed while it was recorded: \(first)"))
+                #expect(try daemon.get("Recording", of: .capture) == .boolean(true))
+                let files = try stop(daemon)
+                #expect(files.map { $0["lost"] } == [.boolean(true), nil])
+                #expect(files.map { $0["path"] } == [.string(first), .string(second)])
+                try daemon.settle()
+                #expect(!daemon.signals(of: .capture).contains("RecordingFailed"))
             }
         }
 
@@ -610,7 +534,7 @@ extension DaemonTests {
                         && daemon.get("Recording", of: .capture) == .boolean(false)
                 }
                 func movies() throws -> [String] {
-                    try FileManager.default.contentsOfDirectory(atPath: disk)
+                    entries(of: disk)
                         .filter { $0.hasSuffix(".mkv") }.map { "\(disk)/\($0)" }
                 }
                 let file = try #require(try movies().first)
@@ -627,6 +551,10 @@ extension DaemonTests {
                 #expect(try movies() == [file])
                 #expect(try decodedCount(file) == count)
                 #expect(try #require(try Probe(file).duration) > 1)
+                try eventually("no word of it", within: 60) {
+                    try !daemon.complains(of: "Recording stopped")
+                }
+                #expect(try !daemon.complains(of: "cut off"))
             }
         }
 

@@ -17,6 +17,8 @@ extension DaemonTests {
                 try daemon.get("LivePhoto", of: .capture), try daemon.get("Title", of: .scene),
                 try daemon.get("Ink", of: .camera, at: DualCam.backPath),
                 try daemon.get("Perspective", of: .camera, at: DualCam.backPath),
+                try daemon.get("Enabled", of: .pro),
+                try daemon.get("WhiteBalance", of: .controls, at: DualCam.backPath),
                 try daemon.get("Swapped", of: .scene),
             ]
         }
@@ -28,15 +30,15 @@ extension DaemonTests {
                 let first = try Daemon(still, in: session)
                 let configured = try settings(first)
                 let front = DualCam.frontPath
-                try first.set("Mirror", of: .camera, at: front, to: .boolean(false))
-                try first.set("Rotation", of: .camera, at: DualCam.backPath, to: .uint32(180))
-                try first.set("Mode", of: .orientation, to: .string("left-up"))
-                try first.set("Layout", of: .scene, to: .string("stacked"))
-                try first.set("SwapIcon", of: .scene, to: .boolean(false))
-                try first.set("Hud", of: .scene, to: .string("always"))
-                try first.set("LivePhoto", of: .capture, to: .boolean(true))
-                try first.set("Title", of: .scene, to: .string("Ada\nEngines"))
-                try first.set("Ink", of: .camera, at: DualCam.backPath, to: .boolean(true))
+                try first.camera(front).set(\.mirror, false)
+                try first.back.set(\.rotation, 180)
+                try first.orientation.set(\.mode, "left-up")
+                try first.scene.set(\.layout, "stacked")
+                try first.scene.set(\.swapIcon, false)
+                try first.scene.set(\.hud, "always")
+                try first.capture.set(\.livePhoto, true)
+                try first.scene.set(\.title, "Ada\nEngines")
+                try first.back.set(\.ink, true)
                 _ = try session.output(
                     Programs.path(of: "dualcamctl"),
                     "perspective",
@@ -46,7 +48,9 @@ extension DaemonTests {
                     "0.9,0.9",
                     "0.1,0.9"
                 )
-                try first.set("Swapped", of: .scene, to: .boolean(true))
+                try first.pro.set(\.enabled, true)
+                try first.backControls.call(\.setWhiteBalance, "shade")
+                try first.scene.set(\.swapped, true)
                 let changed = try settings(first)
                 #expect(zip(changed, configured).allSatisfy { $0 != $1 })
                 #expect(try first.end().exit == .status(0))
@@ -54,14 +58,14 @@ extension DaemonTests {
                 // Each run begins with the same main picture.
                 let second = try Daemon(still, in: session)
                 #expect(try settings(second) == changed.dropLast() + [.boolean(false)])
-                try second.set("Swapped", of: .scene, to: .boolean(true))
+                try second.scene.set(\.swapped, true)
                 #expect(try second.end().exit == .status(0))
 
                 // What the file says anew counts, and the swap where it is wanted.
                 let file = still + "\nhud = \"off\"\n[state]\nremember = true\n"
                 let third = try Daemon(file, in: session)
-                #expect(try third.get("Hud", of: .scene) == .string("off"))
-                #expect(try third.get("Swapped", of: .scene) == .boolean(true))
+                #expect(try third.scene.get(\.hud) == "off")
+                #expect(try third.scene.get(\.swapped) == true)
                 _ = try session.output(Programs.path(of: "dualcamctl"), "reset")
                 #expect(
                     try settings(third)
@@ -86,10 +90,10 @@ extension DaemonTests {
                 + "\n[state]\nremember = false\n"
             try PrivateSession.with { session in
                 let first = try Daemon(still, in: session)
-                try first.set("Layout", of: .scene, to: .string("stacked"))
+                try first.scene.set(\.layout, "stacked")
                 #expect(try first.end().exit == .status(0))
                 let second = try Daemon(still, in: session)
-                #expect(try second.get("Layout", of: .scene) == .string("pip"))
+                #expect(try second.scene.get(\.layout) == "pip")
             }
         }
     }

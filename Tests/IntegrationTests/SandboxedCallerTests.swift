@@ -67,14 +67,19 @@ extension DaemonTests {
         func confined() throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(configuration(session), in: session)
-                for words in [
-                    ["status"], ["scene", "list"], ["scene", "apply", "demo"], ["scene", "next"],
-                    ["swap"], ["layout", "single"], ["privacy", "on"],
-                ] {
+                func may(_ words: [String]) throws {
                     let child = try run(words, in: session)
                     #expect(child.exit == .status(0), "\(words): \(child.errors)")
                 }
-                #expect(try daemon.get("Swapped", of: .scene) == .boolean(true))
+                try may(["status"])
+                try may(["scene", "list"])
+                try may(["scene", "apply", "demo"])
+                try may(["scene", "next"])
+                let before = try daemon.scene.get(\.swapped)
+                try may(["swap"])
+                #expect(try daemon.scene.get(\.swapped) != before)
+                try may(["layout", "single"])
+                try may(["privacy", "on"])
                 for words in Self.refused {
                     let child = try run(words, in: session)
                     #expect(child.exit == .status(1), "\(words): \(child.output)")
@@ -90,9 +95,9 @@ extension DaemonTests {
                     in: session
                 )
                 #expect(preview.errors.contains("Sandboxed apps may not do this"))
-                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
+                #expect(try daemon.privacy.get(\.enabled) == true)
                 // The user's own programs may.
-                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try daemon.privacy.set(\.enabled, false)
                 #expect(entries(of: "\(session.directory)/photos").isEmpty)
             }
         }
@@ -106,27 +111,12 @@ extension DaemonTests {
                     #expect(child.exit == .status(0), "\(words): \(child.errors)")
                     let isRefused = child.errors.contains("privacy: Sandboxed apps may not")
                     #expect(isRefused == (words[2] == "talk"), "\(words): \(child.errors)")
-                    #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
+                    #expect(try daemon.privacy.get(\.enabled) == true)
                 }
-                #expect(try daemon.get("Layout", of: .scene) == .string("single"))
+                #expect(try daemon.scene.get(\.layout) == "single")
                 let tool = Programs.path(of: "dualcamctl")
                 _ = try session.output(tool, "scene", "apply", "desk")
-                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(false))
-            }
-        }
-
-        @Test("who allows it lets sandboxed apps do everything")
-        func allowed() throws {
-            try PrivateSession.with { session in
-                let access = "[access]\nsandboxed = \"all\""
-                let daemon = try Daemon(configuration(session, access: access), in: session)
-                for words in [
-                    ["privacy", "on"], ["privacy", "off"], ["photo"], ["media", "list"],
-                ] {
-                    let child = try run(words, in: session)
-                    #expect(child.exit == .status(0), "\(words): \(child.errors)")
-                }
-                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(false))
+                #expect(try daemon.privacy.get(\.enabled) == false)
             }
         }
     }

@@ -20,7 +20,7 @@ extension DaemonTests {
         private struct Cause: Sendable {
             let name: String
             let interruption: String
-            let turn: @Sendable (Desktop, Bool) throws -> Void
+            let turn: @Sendable (MockedDesktop, Bool) throws -> Void
         }
 
         private static let causes: [Cause] = [
@@ -45,12 +45,12 @@ extension DaemonTests {
                     try daemon.forgetSignals()
                     try cause.turn(desktop, true)
                     try viewer.reach("interrupted", cause.interruption)
-                    let frames = try captured(daemon)
+                    let frames = try daemon.captured
                     try viewer.expectSteady("\(cause.name), begin")
-                    #expect(try daemon.get("State", of: .stream) == .string("interrupted"))
+                    #expect(try daemon.stream.get(\.state) == "interrupted")
                     let picture = try veiledPicture(daemon)
                     pictures[cause.interruption] = pictures[cause.interruption] ?? picture
-                    #expect(try captured(daemon) == frames, "\(cause.name): cameras go on")
+                    #expect(try daemon.captured == frames, "\(cause.name): cameras go on")
                     // Cameras that are closed on purpose are not a problem.
                     #expect(try daemon.problems == [])
 
@@ -71,13 +71,6 @@ extension DaemonTests {
                 // Each picture shows its own reason.
                 let asleep = try #require(pictures["asleep"])
                 #expect(try asleep.differs(from: #require(pictures["locked"])))
-            }
-        }
-
-        /// Returns the number of frames captured by each camera so far.
-        private func captured(_ daemon: Daemon) throws -> [Int?] {
-            try [DualCam.backPath, DualCam.frontPath].map {
-                try daemon.get("FramesCaptured", of: .camera, at: $0).integer
             }
         }
 
@@ -111,18 +104,19 @@ extension DaemonTests {
                 // From the kernel, independent of the daemon's own report.
                 func areOpen() -> Bool {
                     let files = "/proc/\(daemon.program.id)/fd"
-                    let names = try? FileManager.default.contentsOfDirectory(atPath: files)
-                    return (names ?? []).contains {
+                    return entries(of: files).contains {
                         (try? FileManager.default.destinationOfSymbolicLink(
                             atPath: "\(files)/\($0)"
                         ))?.hasSuffix(".y4m") ?? false
                     }
                 }
-                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
+                try eventually("the inhibitor") {
+                    try desktop.inhibitors == [MockedDesktop.inhibitor]
+                }
                 let viewer = try Viewer(daemon)
                 for _ in 1...3 {
                     #expect(areOpen())
-                    #expect(try desktop.inhibitors == [Desktop.inhibitor])
+                    #expect(try desktop.inhibitors == [MockedDesktop.inhibitor])
                     try desktop.sleep(true)
                     try eventually("its release") { try desktop.inhibitors == [] }
                     #expect(!areOpen(), "released before the cameras were closed")
@@ -133,24 +127,9 @@ extension DaemonTests {
                     try viewer.awaitLive()
                     try viewer.expectSteady("after sleep")
                     try eventually("the inhibitor again") {
-                        try desktop.inhibitors == [Desktop.inhibitor]
+                        try desktop.inhibitors == [MockedDesktop.inhibitor]
                     }
                 }
-            }
-        }
-
-        @Test func sleepWithNobodyToLookIsDelayedForNothing() throws {
-            try with {
-                try $0.startLogin()
-            } _: { desktop, daemon in
-                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
-                try desktop.sleep(true)
-                try eventually("its release") { try desktop.inhibitors == [] }
-                try desktop.sleep(false)
-                try eventually("the inhibitor again") {
-                    try desktop.inhibitors == [Desktop.inhibitor]
-                }
-                #expect(try daemon.state(of: DualCam.backPath) == "closed")
             }
         }
 
@@ -176,70 +155,6 @@ extension DaemonTests {
             }
         }
 
-        @Test func whatIsSoAtTheStartCounts() throws {
-            let causes: [(String, (Desktop) throws -> Void, (Desktop) throws -> Void)] = [
-                (
-                    "a locked session",
-                    { try $0.startLogin(isLocked: true) }, { try $0.setLocked(false) }
-                ),
-                (
-                    "a screen saver", { try $0.startScreenSaver(isActive: true) },
-                    { try $0.setScreenSaver(false) }
-                ),
-                (
-                    "a screen saver at its other place",
-                    {
-                        try $0.startScreenSaver(isActive: true, at: "/org/freedesktop/ScreenSaver")
-                    },
-                    { $0.endScreenSaver() }
-                ),
-                (
-                    "GNOME's screen saver", { try $0.startGnome(isActive: true) },
-                    { try $0.setGnome(false) }
-                ),
-            ]
-            for (name, begin, end) in causes {
-                try with(begin) { desktop, daemon in
-                    let reader = try daemon.reader()
-                    defer { reader.close() }
-                    _ = try reader.next()
-                    try eventually(name) {
-                        try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
-                            == .string("locked")
-                    }
-                    #expect(try captured(daemon) == [0, 0], "\(name)")
-                    try end(desktop)
-                    try eventually("the end of \(name)") {
-                        try daemon.state(of: DualCam.backPath) == "streaming"
-                            && daemon.state(of: DualCam.frontPath) == "streaming"
-                    }
-                }
-            }
-        }
-
-        @Test("no camera opens before logind has answered, which is asked again")
-        func logindThatDoesNotAnswer() throws {
-            try with { desktop in
-                try desktop.startLogin()
-                try desktop.failLogin(true)
-            } _: { desktop, daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                _ = try reader.next()
-                try eventually("a lock") {
-                    try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
-                        == .string("locked")
-                }
-                try eventually("a problem") {
-                    try daemon.complains(of: "does not say if the session is locked")
-                }
-                #expect(try captured(daemon) == [0, 0])
-                try desktop.failLogin(false)
-                try eventually("cameras") { try daemon.state(of: DualCam.backPath) == "streaming" }
-                #expect(try daemon.problems == [])
-            }
-        }
-
         @Test("a system bus that does not answer holds nobody up, and no camera opens")
         func busThatDoesNotAnswer() throws {
             try PrivateSession.with { session in
@@ -251,76 +166,27 @@ extension DaemonTests {
                     adding: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(silent.path)"]
                 )
                 // PipeWire's library asks that bus, too: see docs/pipewire.md.
-                try eventually("the node", within: 60) {
-                    try daemon.get("Active", of: .stream).boolean ?? false
-                }
+                try eventually("the node", within: 60) { try daemon.stream.get(\.active) }
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 _ = try reader.next()
                 try eventually("a problem") {
-                    try daemon.complains(of: "does not say if the session is locked")
+                    try daemon.complains(of: "does not say whether the session is locked")
                 }
                 let camera = DualCam.backPath
-                #expect(
-                    try daemon.get("Interruption", of: .camera, at: camera) == .string("locked")
-                )
-                #expect(try captured(daemon) == [0, 0])
+                #expect(try daemon.camera(camera).get(\.interruption) == "locked")
+                #expect(try daemon.captured == [0, 0])
                 // The thread that waits for the bus does not hold up the end either.
                 #expect(try daemon.end().exit == .status(0))
             }
         }
 
-        @Test func logindMayComeLateAndRestart() throws {
-            try with { _ in
-            } _: { desktop, daemon in
-                let viewer = try Viewer(daemon)
-                // Never there: nothing to ask, nothing to wait for.
-                #expect(try daemon.problems == [])
-
-                try desktop.startLogin()
-                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
-                try desktop.setLocked(true)
-                try viewer.reach("interrupted", "locked")
-                let frames = try captured(daemon)
-                try daemon.forgetSignals()
-
-                // A restart behind a locked screen: no camera opens meanwhile.
-                desktop.endLogin()
-                try desktop.startLogin(isLocked: true)
-                try eventually("the inhibitor again") {
-                    try desktop.inhibitors == [Desktop.inhibitor]
-                }
-                try daemon.settle()
-                #expect(try captured(daemon) == frames)
-                try viewer.expectSteady("logind restarts")
-
-                // Another session of the same user moves to the display.
-                try desktop.addSession("c2")
-                try viewer.awaitLive()
-                try desktop.setLocked(true, session: "c2")
-                try viewer.reach("interrupted", "locked")
-
-                // Gone: nobody says that the screen was unlocked.
-                desktop.endLogin()
-                try daemon.settle()
-                #expect(try daemon.state(of: DualCam.backPath) == "interrupted")
-                try desktop.startLogin()
-                try viewer.awaitLive()
-
-                // The same for the whole bus: its last state counts.
-                desktop.session.kill(.systemBus)
-                try daemon.settle()
-                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
-                try viewer.expectSteady("the system bus goes")
-            }
-        }
-
         /// Runs `body` with a daemon in a desktop that `prepare` has set up.
         private func with(
-            _ prepare: (Desktop) throws -> Void,
-            _ body: (Desktop, Daemon) throws -> Void
+            _ prepare: (MockedDesktop) throws -> Void,
+            _ body: (MockedDesktop, Daemon) throws -> Void
         ) throws {
-            let desktop = try Desktop()
+            let desktop = try MockedDesktop()
             defer { desktop.session.close() }
             do {
                 try prepare(desktop)

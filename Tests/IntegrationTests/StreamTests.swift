@@ -31,7 +31,10 @@ extension DaemonTests {
                 #expect(node.properties["media.class"] == "Video/Source")
                 #expect(node.properties["media.role"] == "Camera")
                 #expect(node.properties["node.description"] == "DualCam")
-                #expect(try daemon.get("NodeId", of: .stream) == .uint32(node.id))
+                #expect(node.properties["node.nick"] == "DualCam")
+                #expect(Int(node.properties["priority.session"] ?? "").map { $0 > 1000 } == true)
+                #expect(node.properties["node.pause-on-idle"] == nil)
+                #expect(try daemon.stream.get(\.nodeID) == node.id)
 
                 // Plain values only: an object or a list would be a choice.
                 try #require(node.formats.count == 1)
@@ -46,8 +49,8 @@ extension DaemonTests {
                     try daemon.get($0, of: .stream).integer
                 }
                 #expect(shown == [1280, 720, 30, 0])
-                #expect(try daemon.get("PixelFormat", of: .stream) == .string("YUY2"))
-                #expect(try daemon.get("State", of: .stream) == .string("idle"))
+                #expect(try daemon.stream.get(\.pixelFormat) == "YUY2")
+                #expect(try daemon.stream.get(\.state) == "idle")
                 #expect(try daemon.problems == [])
             }
         }
@@ -133,69 +136,23 @@ extension DaemonTests {
             )
         }
 
-        @Test func threeConsumersAtOnceAreServed() throws {
+        @Test func whoAsksForAnotherPictureIsTold() throws {
             try Daemon.with(Self.counters) { daemon in
-                let readers = try (0..<2).map { _ in
-                    try StreamReader("dualcam", in: daemon.session)
-                }
-                defer { for reader in readers { reader.close() } }
-                let gstreamer = try daemon.session.gstreamer(
-                    """
-                    pipewiresrc target-object=dualcam num-buffers=120 ! \
-                    video/x-raw,format=YUY2,width=1280,height=720 ! fakesink
-                    """
-                )
-                try eventually("three consumers", within: 10, while: gstreamer) {
-                    try daemon.get("Consumers", of: .stream) == .uint32(3)
-                }
-                try eventually("live pictures") {
-                    try daemon.get("State", of: .stream) == .string("streaming")
-                }
-                let before = try daemon.unbuffered
-                for reader in readers {
-                    // Its first begins the stream.
-                    _ = try reader.next()
-                    reader.flush()
-                }
-                // Each has its share: PipeWire leaves out a few where the machine is busy.
-                for reader in readers {
-                    let frames = try reader.frames(45, within: 25)
-                    #expect(frames.breaks == [])
-                    #expect(frames[44].sequence - frames[0].sequence < 90)
-                }
-                #expect(try daemon.unbuffered == before)
-                #expect(try gstreamer.wait(within: 15) == .status(0))
-                try eventually("two consumers") {
-                    try daemon.get("Consumers", of: .stream) == .uint32(2)
-                }
-            }
-        }
-
-        @Test func aHundredConsumersComeAndGo() throws {
-            let output = "[output]\nwidth = 320\nheight = 240\n"
-            try Daemon.with(output + Self.counters) { daemon in
-                let files = "/proc/\(daemon.program.id)/fd"
-                let id = try daemon.get("NodeId", of: .stream)
-                var descriptors = 0
-                for turn in 0..<100 {
-                    let reader = try StreamReader("dualcam", in: daemon.session)
+                let size = Size(width: 640, height: 480)
+                // WirePlumber may remove a link before it is known to have failed, and tries again.
+                try eventually("a word about it", within: 60) {
+                    let reader = try StreamReader("dualcam", in: daemon.session, size: size)
                     defer { reader.close() }
-                    _ = try reader.next()
-                    if turn == 9 { descriptors = try count(files) }
+                    return
+                        (try? eventually("a word", within: 2) {
+                            try daemon.problems.contains {
+                                $0.contains(
+                                    " gets no picture, because it asks for another one than 1280×720"
+                                )
+                            }
+                        }) != nil
                 }
-                try eventually("nobody to look") {
-                    try daemon.get("Consumers", of: .stream) == .uint32(0)
-                }
-                try eventually("descriptors to be closed, had \(descriptors)") {
-                    try count(files) <= descriptors
-                }
-                #expect(try daemon.problems == [])
-                #expect(try daemon.get("NodeId", of: .stream) == id)
             }
-        }
-
-        private func count(_ directory: String) throws -> Int {
-            try FileManager.default.contentsOfDirectory(atPath: directory).count
         }
 
         @Test func camerasAreOpenWhileSomebodyLooks() throws {
@@ -203,26 +160,22 @@ extension DaemonTests {
                 let cameras = [DualCam.backPath, DualCam.frontPath]
                 func states() throws -> [String] { try cameras.map { try daemon.state(of: $0) } }
                 #expect(try states() == ["closed", "closed"])
-                #expect(try daemon.get("Width", of: .camera, at: DualCam.backPath) == .uint32(0))
+                #expect(try daemon.back.get(\.width) == 0)
 
                 let reader = try StreamReader("dualcam", in: daemon.session)
                 _ = try reader.next()
                 try eventually("open cameras") { try states() == ["streaming", "streaming"] }
-                let width = try daemon.get("Width", of: .camera, at: DualCam.backPath)
-                #expect(width == .uint32(1280))
-                let captured = try daemon.get("FramesCaptured", of: .camera, at: DualCam.backPath)
-                #expect((captured.integer ?? 0) > 0)
+                #expect(try daemon.back.get(\.width) == 1280)
+                #expect(try daemon.captured[0] > 0)
 
                 // Some consumers pause for less than half a second during their setup.
                 try daemon.forgetSignals()
                 for _ in 0..<3 {
                     reader.setActive(false)
-                    try eventually("nobody to look") {
-                        try daemon.get("State", of: .stream) == .string("idle")
-                    }
+                    try eventually("nobody to look") { try daemon.stream.get(\.state) == "idle" }
                     reader.setActive(true)
                     try eventually("somebody to look") {
-                        try daemon.get("State", of: .stream) == .string("streaming")
+                        try daemon.stream.get(\.state) == "streaming"
                     }
                 }
                 try daemon.settle()
@@ -232,9 +185,7 @@ extension DaemonTests {
                 }
 
                 reader.close()
-                try eventually("nobody to look") {
-                    try daemon.get("State", of: .stream) == .string("idle")
-                }
+                try eventually("nobody to look") { try daemon.stream.get(\.state) == "idle" }
                 try eventually("closed cameras") { try states() == ["closed", "closed"] }
             }
         }

@@ -66,36 +66,8 @@ extension DaemonTests {
             )
         }
 
-        /// Runs `body` with a daemon in whose stream nothing moves, and a reader of it.
-        private func withStill(
-            duration: Double = 0.3,
-            _ body: (Daemon, StreamReader) throws -> Void
-        ) throws {
-            try PrivateSession.with { session in
-                let (light, dark) = ("\(session.directory)/a.y4m", "\(session.directory)/b.y4m")
-                let small = Size(width: 320, height: 180)
-                try writeMovie([200], size: small, to: light)
-                try writeMovie([40], size: small, to: dark)
-                let configuration = """
-                    [cameras.back]
-                    source = "file:\(dark)"
-                    [cameras.front]
-                    source = "file:\(light)"
-                    [scene]
-                    swap-duration-ms = \(Int(duration * 1000))
-                    """
-                let daemon = try Daemon(configuration, in: session)
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                _ = try reader.picture("both pictures") {
-                    $0[640, 400].y == 40 && $0[1100, 160].y == 200
-                }
-                try body(daemon, reader)
-            }
-        }
-
         @Test func itBeginsAtOnceAndEndsInTime() throws {
-            try withStill { daemon, reader in
+            try DaemonTests.withStill(duration: 300) { daemon, reader in
                 // There and back each time.
                 for isToMain in [true, false, true, false] {
                     let still = try reader.stillPicture()
@@ -121,42 +93,8 @@ extension DaemonTests {
             }
         }
 
-        @Test func askedAgainOnTheWayItTurnsRound() throws {
-            // So long that it is asked on the way, however busy the machine is.
-            let duration = 2.0
-            try withStill(duration: duration) { daemon, reader in
-                _ = try reader.stillPicture()
-                let there = try swap(daemon)
-                var sights = [try Sight(reader.next())]
-                while sights[sights.count - 1].way < 0.1 {
-                    try #require(sights.count < 100, "no beginning")
-                    sights.append(try Sight(reader.next()))
-                }
-                let back = try swap(daemon)
-                let top = seconds(from: there, to: back)
-                var time = 0.0...0.0
-                // Equally fast in both directions, without a jump.
-                while time.lowerBound < top.upperBound + 0.2 {
-                    let sight = try Sight(reader.next())
-                    time = seconds(from: back, to: sight.composed)
-                    if time.lowerBound > 0 {
-                        let least = top.lowerBound - time.upperBound
-                        let most = top.upperBound - time.lowerBound
-                        expect(sight, at: least...most, of: duration)
-                    } else {
-                        sights.append(sight)
-                    }
-                }
-                for sight in sights where sight.composed.upperBound < back.lowerBound {
-                    expect(sight, at: seconds(from: there, to: sight.composed), of: duration)
-                }
-                #expect(try Sight(reader.next()).way == 0)
-                #expect(try daemon.get("Swapped", of: .scene) == .boolean(false))
-            }
-        }
-
         @Test func instantlyIsInOneFrame() throws {
-            try withStill { daemon, reader in
+            try DaemonTests.withStill(duration: 300) { daemon, reader in
                 var last = try reader.stillPicture()
                 let answer = try daemon.call(
                     "Swap",
@@ -172,73 +110,6 @@ extension DaemonTests {
                 }
                 #expect(changes.count == 1)
                 #expect(changes.last?[640, 400].y == 200 && changes.last?[1100, 160].y == 40)
-            }
-        }
-
-        /// JPEGs are decoded only as large as they are seen: an inset small, a hidden picture not
-        /// at all.
-        @Test(arguments: ["pip", "single"])
-        func itsPictureIsSharpFromTheFirstFrameOn(layout: String) throws {
-            try PrivateSession.with { session in
-                let (dark, fine) = ("\(session.directory)/a.mjpeg", "\(session.directory)/b.mjpeg")
-                try writeJPEG(size: DaemonTests.size, copies: 3, to: dark) { _ in 40 }
-                // Grey when it is scaled down.
-                try writeJPEG(size: DaemonTests.size, copies: 3, to: fine) {
-                    $0 & 2 == 0 ? 20 : 230
-                }
-                let configuration = DaemonTests.still(
-                    back: "file:\(dark)",
-                    front: "file:\(fine)",
-                    scene: "layout = \"\(layout)\""
-                )
-                let daemon = try Daemon(configuration, in: session)
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                func contrast(_ picture: StreamPicture) -> Int {
-                    let row = picture.luma(row: 400)[560..<720]
-                    return (row.max() ?? 0) - (row.min() ?? 0)
-                }
-                _ = try reader.picture("the main picture") {
-                    abs($0[640, 400].y - 50) < 4 && contrast($0) < 4
-                }
-                var seen: [(light: Double, contrast: Int)] = []
-                var unsharp: Set<Int> = []
-                for turn in 0..<6 {
-                    try daemon.call("Swap", of: .scene)
-                    for _ in 0..<8 {
-                        let picture = StreamPicture(try reader.next(), size: DaemonTests.size)
-                        let area = PixelRect(x: 560, y: 400, width: 160, height: 20)
-                        let sight = (light: picture.mean(area), contrast: contrast(picture))
-                        seen.append(sight)
-                        let isDull = sight.contrast < 6 && abs(sight.light - 50) < 4
-                        if !isDull, sight.contrast <= 150 { unsharp.insert(turn) }
-                    }
-                }
-                // Either one or the other, and nothing between, at least once: a picture that no
-                // thread could decode within 0.2 s is shown as it is.
-                #expect(unsharp.count < 3, "\(seen)")
-                let (dull, sharp) = (
-                    seen.filter { $0.contrast < 6 }, seen.filter { $0.contrast > 150 }
-                )
-                #expect(dull.count > 4 && sharp.count > 4)
-            }
-        }
-
-        @Test func itIsToldOnce() throws {
-            try withStill { daemon, _ in
-                try daemon.forgetSignals()
-                try daemon.call("Swap", of: .scene)
-                try daemon.settle()
-                let changes = daemon.changes(of: .scene)
-                #expect(changes.count == 1)
-                #expect(
-                    changes.first == [
-                        "Swapped": .boolean(true),
-                        "Main": .objectPath(DualCam.frontPath),
-                        "Inset": .objectPath(DualCam.backPath),
-                    ]
-                )
-                #expect(daemon.signals.count == 1)
             }
         }
     }

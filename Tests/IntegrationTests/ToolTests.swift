@@ -7,97 +7,101 @@ import Testing
 extension DaemonTests {
     @Suite("dualcamctl with the daemon", .timeLimit(.minutes(5)))
     struct ToolTests {
-        private func run(_ session: PrivateSession, _ arguments: String) throws -> Child {
-            let child = try session.run(
-                Programs.path(of: "dualcamctl"),
-                arguments.split(separator: " ").map(String.init)
-            )
-            try child.wait()
-            return child
-        }
-
         @Test func itsVerbsChangeTheDaemon() throws {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
                 let verbs: [(String, Interface, ObjectPath, String, Value)] = [
                     ("swap", .scene, DualCam.path, "Swapped", .boolean(true)),
-                    ("swap --instant", .scene, DualCam.path, "Swapped", .boolean(false)),
-                    ("layout stacked", .scene, DualCam.path, "Layout", .string("stacked")),
-                    ("inset hide", .scene, DualCam.path, "InsetVisible", .boolean(false)),
                     (
                         "inset show --corner bottom-left --size 0.3", .scene, DualCam.path,
                         "InsetCorner", .string("bottom-left")
                     ),
-                    ("mirror off", .camera, DualCam.frontPath, "Mirror", .boolean(false)),
                     (
                         "mirror on --camera back", .camera, DualCam.backPath, "Mirror",
                         .boolean(true)
-                    ),
-                    (
-                        "rotate 90 --camera front", .camera, DualCam.frontPath, "Rotation",
-                        .uint32(90)
                     ),
                     ("stop", .stream, DualCam.path, "Active", .boolean(false)),
                     ("start", .stream, DualCam.path, "Active", .boolean(true)),
                 ]
                 for (verb, interface, path, property, value) in verbs {
-                    let child = try run(daemon.session, verb)
+                    let child = try daemon.tool(verb)
                     #expect(child.exit == .status(0), "\(verb): \(child.errors)")
                     #expect(try daemon.get(property, of: interface, at: path) == value, "\(verb)")
                 }
-                #expect(try daemon.get("InsetSize", of: .scene) == .double(0.3))
-                let wrong = try run(daemon.session, "layout diagonal")
-                #expect(wrong.exit == .status(2) && !wrong.errors.isEmpty)
+                #expect(try daemon.scene.get(\.insetSize) == 0.3)
+                let status = try daemon.tool("status --format {{output.nodeId}}")
+                let id = try Int(daemon.stream.get(\.nodeID))
+                #expect(status.output.contains("\(id)"), "\(status.output)\(status.errors)")
             }
         }
 
-        @Test func statusShowsTheDaemon() throws {
+        /// Ten programs at once, again and again, as a key does that is held.
+        @Test func stepsOfManyProgramsAtOnceAreAllTaken() throws {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
-                try eventually("open cameras", within: 25) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                        && daemon.state(of: DualCam.frontPath) == "streaming"
+                for (verb, value) in [
+                    ("rotate +90", "back: 180°"), ("mirror toggle", "back: off"),
+                    ("layout next", "stacked"), ("ev +0.1", "back: +1"),
+                    ("zoom +0.1 --ramp 0", "back: 2×"), ("inset --size +0.01", "35 %"),
+                    ("privacy toggle", "off"), ("pro toggle", "off"), ("hud next", "always"),
+                ] {
+                    let arguments = verb.split(separator: " ").map(String.init)
+                    let children = try (0..<10).map { _ in
+                        try daemon.session.run(Programs.path(of: "dualcamctl"), arguments)
+                    }
+                    for child in children {
+                        #expect(try child.wait() == .status(0), "\(verb): \(child.errors)")
+                    }
+                    let now = try daemon.tool(arguments[0]).output
+                    #expect(now.contains(value), "\(verb): \(now)")
                 }
-                let child = try run(daemon.session, "status --json")
-                #expect(child.exit == .status(0))
-                let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
-                let status = try #require(object as? [String: Any])
-                let keys = Set(status.keys)
-                #expect(
-                    keys.isSuperset(of: [
-                        "version", "state", "swapped", "layout", "insetVisible", "consumers",
-                        "output", "main", "inset", "cameras",
-                    ])
-                )
-                #expect(status["state"] as? String == "streaming")
-                #expect(status["consumers"] as? Int == 1)
-                let output = try #require(status["output"] as? [String: Any])
-                #expect(
-                    output["width"] as? Int == 1280 && output["pixelFormat"] as? String == "YUY2"
-                )
-                let id = try daemon.get("NodeId", of: .stream).integer
-                #expect(output["nodeId"] as? Int == id)
-                let cameras = try #require(status["cameras"] as? [String: [String: Any]])
-                #expect(Set(cameras.keys) == ["back", "front"])
-                #expect(cameras["back"]?["state"] as? String == "streaming")
-                #expect(cameras["back"]?["source"] as? String == "test")
+            }
+        }
+
+        @Test func afterAWaitThePictureIsTheNewOne() throws {
+            let moving = DaemonTests.still(back: "test:back", front: "test:front")
+                .replacing("duration-ms = 0", with: "duration-ms = 100")
+            try Daemon.with(moving) { daemon in
+                #expect(try daemon.tool("swap --wait").output == "front\n")
+                #expect(try daemon.tool("zoom 2 --wait").output == "front: 2×\n")
+                #expect(try daemon.scene.get(\.moving) == false)
+                try daemon.settle()
+                #expect(daemon.signals.contains { $0.member == "Settled" })
+                #expect(try daemon.tool("layout single --wait").output == "single\n")
+            }
+        }
+
+        /// The ten tasks of the page, run as a reader runs them.
+        @Test func theTenLinesOfThePageRunAsWritten() throws {
+            let page = URL(filePath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "docs/use.md")
+            let text = try String(contentsOf: page, encoding: .utf8)
+            let parts = text.components(separatedBy: "## In ten lines\n")
+            let part = try #require(parts.last?.components(separatedBy: "\n## ").first)
+            let lines = part.split(separator: "\n").filter { $0.hasPrefix("    ") }.map(String.init)
+            #expect(parts.count == 2 && lines.count == 10)
+            try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
+                let path = "\(Programs.directory):/usr/bin:/bin"
+                for line in lines {
+                    let child = try daemon.session.run("sh", ["-c", line], adding: ["PATH": path])
+                    #expect(try child.wait(within: 60) == .status(0), "\(line): \(child.errors)")
+                }
             }
         }
 
         @Test func theDoctorFindsAllWellAndWhatIsNot() throws {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
                 // The browsers of this machine have never been started in this session's home.
-                let fixed = try run(daemon.session, "doctor --fix --yes")
+                let fixed = try daemon.tool("doctor --fix --yes")
                 #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
-                let well = try run(daemon.session, "doctor")
+                let well = try daemon.tool("doctor")
                 #expect(well.exit == .status(0), "\(well.output)")
                 #expect(!well.output.contains("✗") && well.errors.isEmpty)
-                let node = try daemon.get("NodeId", of: .stream).integer ?? 0
+                let node = try Int(daemon.stream.get(\.nodeID))
                 #expect(well.output.contains("PipeWire node \(node)\n"))
 
                 try daemon.reload("[output]\nbitrate = 5\n[cameras.back]\nsource = \"test\"\n")
                 #expect(try daemon.complains(of: "dualcam.toml:2: output.bitrate is unknown"))
-                let unknown = try run(daemon.session, "doctor")
+                let unknown = try daemon.tool("doctor")
                 #expect(unknown.exit == .status(1))
                 #expect(unknown.output.contains("✗ configuration"))
                 #expect(unknown.output.contains("✓ stream"), "told twice: \(unknown.output)")
@@ -105,20 +109,10 @@ extension DaemonTests {
                 daemon.session.kill(.wireplumber)
                 daemon.session.kill(.pipewire)
                 try eventually("the loss") { try daemon.complains(of: "PipeWire") }
-                let lost = try run(daemon.session, "doctor")
+                let lost = try daemon.tool("doctor")
                 #expect(lost.exit == .status(1))
                 for line in ["✗ pipewire", "? wireplumber", "? node", "✓ stream"] {
                     #expect(lost.output.contains(line), "\(lost.output)")
-                }
-            }
-        }
-
-        @Test func withoutADaemonItSaysSo() throws {
-            try PrivateSession.with([.bus]) { session in
-                for verb in ["status", "swap", "stop"] {
-                    let child = try run(session, verb)
-                    #expect(child.exit == .status(8), "\(verb)")
-                    #expect(!child.errors.isEmpty && child.output.isEmpty)
                 }
             }
         }
@@ -185,7 +179,7 @@ extension DaemonTests {
                     "privacy on", "status", "photo", "record start", "record status", "record stop",
                     "privacy off", "stop", "status", "photo", "start",
                 ] {
-                    let child = try run(daemon.session, command)
+                    let child = try daemon.tool(command)
                     let lines = child.output + child.errors
                     #expect(Self.leaks(in: lines) == [], "\(command)")
                     #expect(child.exit != nil)

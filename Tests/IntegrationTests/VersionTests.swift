@@ -25,8 +25,7 @@ extension DaemonTests {
                     let told = try daemon.session.output(program, "--version")
                     #expect(told == "\(version)\n")
                 }
-                let shown = try daemon.get("Version", of: .stream)
-                #expect(shown == .string(version))
+                #expect(try daemon.stream.get(\.version) == version)
             }
         }
 

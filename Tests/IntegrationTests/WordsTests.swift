@@ -7,15 +7,6 @@ extension DaemonTests {
     /// The words that people read most often, from the daemon to the terminal.
     @Suite("What dualcamctl says", .timeLimit(.minutes(2)))
     struct WordsTests {
-        private func run(_ daemon: Daemon, _ arguments: String) throws -> Child {
-            let child = try daemon.session.run(
-                Programs.path(of: "dualcamctl"),
-                arguments.split(separator: " ").map(String.init)
-            )
-            try child.wait(within: 60)
-            return child
-        }
-
         /// Commands, one after the other, with their statuses and what they complain about.
         private static let refusals: [(command: String, status: CInt, words: String)] = [
             ("record start --no-audio", 0, ""),
@@ -30,7 +21,14 @@ extension DaemonTests {
             ("lens tele", 10, "The back camera has no lens “tele”. It has wide."),
             ("privacy on", 0, ""),
             ("photo", 1, "Privacy is on. Turn it off with `dualcamctl privacy off`."),
+            ("lock", 1, "Privacy is on. Turn it off with `dualcamctl privacy off`."),
+            ("freeze on", 1, "Privacy is on. Turn it off with `dualcamctl privacy off`."),
+            ("perspective auto", 1, "Privacy is on. Turn it off with `dualcamctl privacy off`."),
             ("privacy off", 0, ""),
+            (
+                // It opens for a moment.
+                "lock", 10, "This camera has nothing to lock. Try `dualcamctl freeze on`."
+            ),
         ]
 
         @Test("of what cannot be: the reason, and what helps")
@@ -40,34 +38,13 @@ extension DaemonTests {
                 let cameras = DaemonTests.still(back: "test", front: "test")
                 let daemon = try Daemon("\(cameras)\n[capture]\n\(videos)\n", in: session)
                 for (command, status, words) in Self.refusals {
-                    let child = try run(daemon, command)
+                    let child = try daemon.tool(command)
                     #expect(child.exit == .status(status), "\(command)")
                     #expect(
                         child.errors == (words.isEmpty ? "" : "dualcamctl: \(words)\n"),
                         "\(command)"
                     )
                 }
-            }
-        }
-
-        @Test("of several problems: how many")
-        func counted() throws {
-            let cameras = DaemonTests.still(back: "test", front: "test", scene: "shape = \"round\"")
-            try Daemon.with(cameras) { daemon in
-                // The browsers of this machine have never been started in this session's home.
-                let fixed = try run(daemon, "doctor --fix --yes")
-                #expect(fixed.output + fixed.errors != "")
-                let one = try run(daemon, "doctor")
-                #expect(one.errors == "dualcamctl: 1 problem found.\n", "\(one.output)")
-                try daemon.reload(
-                    cameras.replacing(
-                        "front]\nsource = \"test\"",
-                        with: "front]\nsource = \"file:/nope.jpg\""
-                    )
-                )
-                let two = try run(daemon, "doctor")
-                #expect(two.exit == .status(1))
-                #expect(two.errors == "dualcamctl: 2 problems found.\n", "\(two.output)")
             }
         }
     }

@@ -49,6 +49,22 @@ package func noiseFrame(
     }
 }
 
+extension Frame {
+    /// Returns the sample of plane `plane` (0 luma, 1 U, 2 V) in column `x` and row `y` of that
+    /// plane, of a frame of any format.
+    package func sample(plane index: Int, x: Int, y: Int) -> UInt8 {
+        switch (layout.format, index) {
+        case (.yuyv, 0): plane(0).row(y)[2 * x]
+        case (.yuyv, _): plane(0).row(y)[4 * x + 2 * index - 1]
+        case (.uyvy, 0): plane(0).row(y)[2 * x + 1]
+        case (.uyvy, _): plane(0).row(y)[4 * x + 2 * index - 2]
+        case (.nv12, 0): plane(0).row(y)[x]
+        case (.nv12, _): plane(1).row(y)[2 * x + index - 1]
+        default: plane(index).row(y)[x]
+        }
+    }
+}
+
 /// Returns a JPEG of one luma, without colour.
 package func flatJPEG(_ size: Size, luma: UInt8, format: PixelFormat = .i422) -> [UInt8] {
     jpeg(of: flatFrame(size: size, format: format, [luma, 128, 128]))

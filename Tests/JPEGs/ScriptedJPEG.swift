@@ -34,6 +34,8 @@ package struct ScriptedJPEG {
                 random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                 let level = Int(random >> 33 % 127) - 63
                 bits.appendDC(8 * (level - last))
+                // The end of the block.
+                bits.append(0, count: 1)
                 last = level
             }
             return bits.bytes(padding: padding)
@@ -85,19 +87,19 @@ package struct ScriptedJPEG {
 }
 
 /// Bits in the order of a JPEG's coded data.
-private struct Bits {
+struct Bits {
     private var all: [UInt8] = []
 
-    /// Appends a block that has only a DC coefficient, `difference` more than the one before.
+    /// Appends the DC coefficient of a block, `difference` more than that of the one before.
     mutating func appendDC(_ difference: Int) {
         let magnitude = abs(difference)
         let category = Int.bitWidth - magnitude.leadingZeroBitCount
         append(category, count: 4)
         append(difference > 0 ? difference : difference + (1 << category) - 1, count: category)
-        append(0, count: 1)
     }
 
-    private mutating func append(_ value: Int, count: Int) {
+    /// Appends the lowest `count` bits of `value`.
+    mutating func append(_ value: Int, count: Int) {
         for bit in (0..<count).reversed() { all.append(UInt8(value >> bit & 1)) }
     }
 

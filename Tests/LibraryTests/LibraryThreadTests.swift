@@ -20,8 +20,7 @@ import Testing
             let count = Count()
             library = try LibraryThread(
                 LibraryThread.Folders(photos: "\(root.path)/photos", movies: "\(root.path)/movies"),
-                helpers: (["--no-such-option"], ["--no-such-option"]),
-                program: "dualcam-test"
+                helper: ["--no-such-option"]
             ) { count.value.add(1, ordering: .relaxed) }
             self.count = count
         }

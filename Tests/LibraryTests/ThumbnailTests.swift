@@ -3,6 +3,7 @@ import Frames
 import Glibc
 import Photos
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ private struct Maker {
             request.descriptors,
             program: program
         )
-        try request.finish(ThumbnailAnswer(answer.message))
+        close(try request.finish(ThumbnailAnswer(answer.message)))
     }
 }
 
@@ -35,10 +36,6 @@ extension ThumbnailCache {
         facts(place(of: subject.path, size), subject)
             .map { max($0.size.width, $0.size.height) <= size.rawValue } ?? false
     }
-
-    fileprivate func failure(of subject: Subject) -> String? {
-        facts(place(ofFailure: subject.uri), subject).map { $0.texts["Description"] ?? "" }
-    }
 }
 
 @Suite("Thumbnails", .timeLimit(.minutes(2))) struct ThumbnailTests {
@@ -47,8 +44,7 @@ extension ThumbnailCache {
     private let scratch: ScratchDirectory
     private var root: String { scratch.path }
     private var maker: Maker {
-        let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
-        return Maker(cache: cache, program: Self.program)
+        Maker(cache: ThumbnailCache(root: "\(root)/cache/thumbnails"), program: Self.program)
     }
 
     init() throws { scratch = try ScratchDirectory() }
@@ -214,7 +210,7 @@ extension ThumbnailCache {
         #expect(!maker.cache.holds(try self.subject(path), .normal))
     }
 
-    @Test func whatHoldsNoPictureIsRememberedAndSaysWhy() throws {
+    @Test func `a file without a picture says why`() throws {
         let whole = try photograph(Size(width: 64, height: 64))
         // The header's height and width are at SOF0.
         var huge = whole
@@ -229,22 +225,10 @@ extension ThumbnailCache {
         for (name, bytes, reason) in cases {
             let path = "\(root)/\(name)"
             try Data(bytes).write(to: URL(filePath: path))
-            // The second time the failure comes from memory.
-            for _ in 1...2 {
-                let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-                #expect(error?.code == .unreadable, "\(name)")
-                #expect(
-                    error?.description.contains(reason) ?? false,
-                    "\(String(describing: error))"
-                )
-                #expect(try maker.cache.failure(of: subject(path))?.contains(reason) ?? false)
-            }
-            // Another file of that name gets another attempt.
-            try write(Size(width: 9, height: 9), to: path)
-            #expect(try maker.cache.failure(of: subject(path)) == nil)
+            let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+            #expect(error?.code == .unreadable, "\(name)")
+            #expect(error?.description.contains(reason) ?? false, "\(String(describing: error))")
         }
-        let failures = "\(root)/cache/thumbnails/fail/\(Self.program)"
-        #expect(try FileManager.default.contentsOfDirectory(atPath: failures).count == cases.count)
         for (path, code) in [
             ("\(root)/none.jpg", ThumbnailError.Code.notFound), (root, .notFound),
             ("\(root)/link.jpg", .notFound),
@@ -255,53 +239,74 @@ extension ThumbnailCache {
         }
     }
 
-    /// A queue whose worker is the shell, which runs `script` for each message.
-    private func queue(
-        _ loop: EventLoop,
-        _ cache: ThumbnailCache,
-        timeout: Double? = 10,
-        _ script: String
-    ) throws -> ThumbnailQueue {
-        try ThumbnailQueue(loop, ["-c", script], cache, timeout: timeout, program: "/bin/sh")
+    /// A queue whose worker is the shell, which runs `script`.
+    private func queue(timeout: Double = 20, _ script: String) -> ThumbnailQueue {
+        ThumbnailQueue(["-c", script], maker.cache, timeout: timeout, program: "/bin/sh")
     }
 
     /// Has `queue` make a thumbnail of each of `paths`. Returns the errors.
-    private func errors(
-        _ queue: ThumbnailQueue,
-        _ loop: EventLoop,
-        _ paths: [String]
-    ) throws -> [ThumbnailError?] {
-        var errors: [ThumbnailError?] = []
-        for path in paths { queue.make(path, .normal) { errors.append($0) } }
-        try eventually("the queue") {
-            if queue.isBusy { loop.runOnce(milliseconds: 5) }
-            return !queue.isBusy
+    private func errors(_ queue: ThumbnailQueue, _ paths: [String]) throws -> [ThumbnailError?] {
+        let results = Mutex<[String: ThumbnailError?]>([:])
+        for path in paths {
+            queue.make(path, .normal) { result in
+                results.withLock {
+                    switch result {
+                    case .success(let file):
+                        close(file)
+                        $0[path] = .some(nil)
+                    case .failure(let error): $0[path] = error
+                    }
+                }
+            }
         }
-        return errors
+        try eventually("the queue", within: 60) { results.withLock { $0.count == paths.count } }
+        return results.withLock { results in paths.map { results[$0] ?? nil } }
     }
 
-    @Test func aFileThatCrashesItsReaderIsRememberedAsBadWhileItStays() throws {
+    private func lines(_ path: String) throws -> [String] {
+        try String(decoding: readFile(path, limit: 9999), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test(arguments: [("SEGV", "signal 11", 2), ("XCPU", "it takes too long to read", 1)])
+    func `a file that ends its reader is remembered as bad while it stays`(
+        _ signal: String,
+        _ reason: String,
+        _ attempts: Int
+    ) throws {
         let path = "\(root)/bad.jpg"
         try Data([1]).write(to: URL(filePath: path))
-        let loop = try EventLoop()
         let messages = "\(root)/messages"
-        let queue = try queue(
-            loop,
-            maker.cache,
-            "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -SEGV $$"
+        let queue = queue(
+            "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -\(signal) $$"
         )
-        let first = try errors(queue, loop, [path])
-        #expect(first.map(\.?.code) == [.unreadable])
-        // Tried twice, since a lack of memory may have ended the first.
-        let lines = try String(decoding: readFile(messages, limit: 9999), as: UTF8.self)
-            .split(separator: "\n")
-        #expect(lines == ["128 - \(path)", "128 - \(path)"])
-        #expect(try maker.cache.failure(of: subject(path))?.contains("signal 11") ?? false)
-        // A worker that reads no file which is known to be bad answers the next request.
-        let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-        #expect(error?.description.contains("signal 11") ?? false)
+        for _ in 1...2 {
+            let error = try #require(errors(queue, [path])[0])
+            #expect(error.code == .unreadable && error.description.contains(reason), "\(error)")
+            // A crash is tried twice, since a lack of memory may have been the reason.
+            #expect(try lines(messages) == [String](repeating: "128 \(path)", count: attempts))
+        }
         try Data([1, 2]).write(to: URL(filePath: path))
-        #expect(try maker.cache.failure(of: subject(path)) == nil)
+        _ = try errors(queue, [path])
+        #expect(try lines(messages).count == 2 * attempts)
+    }
+
+    @Test func `a file without a picture is not read again until it changes`() throws {
+        let path = "\(root)/bad.jpg"
+        try Data([1]).write(to: URL(filePath: path))
+        let log = "\(root)/log"
+        let queue = queue(
+            """
+            while file=$(dd bs=9999 count=1 status=none) && [ "$file" ]
+            do echo "$file" >>\(log); printf 'content x' >&0
+            done
+            """
+        )
+        for _ in 1...2 {
+            let error = try #require(errors(queue, [path])[0])
+            #expect(error == ThumbnailError(.unreadable, "\(path): x"))
+            #expect(try lines(log) == ["128 \(path)"])
+        }
     }
 
     @Test(arguments: [
@@ -317,58 +322,98 @@ extension ThumbnailCache {
     ) throws {
         let path = "\(root)/1.jpg"
         try Data([1]).write(to: URL(filePath: path))
-        let loop = try EventLoop()
-        let queue = try queue(
-            loop,
-            maker.cache,
-            timeout: reason == "too long" ? 0.1 : 10,
-            "dd bs=9999 count=1 status=none >/dev/null; \(script)"
+        let log = "\(root)/log"
+        let queue = queue(
+            timeout: reason == "too long" ? 0.2 : 20,
+            "dd bs=9999 count=1 status=none >/dev/null; echo >>\(log); \(script)"
         )
-        let error = try #require(errors(queue, loop, [path])[0])
-        #expect(error.description.contains(reason) && error.code == code, "\(error)")
-        #expect(try maker.cache.failure(of: subject(path)) == nil)
-        queue.end()
+        for count in 1...2 {
+            let error = try #require(errors(queue, [path])[0])
+            #expect(error.description.contains(reason) && error.code == code, "\(error)")
+            #expect(try readFile(log, limit: 99).count == count)
+        }
     }
 
-    @Test func oneWorkerMakesAllInTheirOrder() throws {
-        let paths = (1...3).map { "\(root)/\($0).jpg" }
-        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
-        let loop = try EventLoop()
-        let log = "\(root)/log"
-        let queue = try queue(
-            loop,
-            maker.cache,
+    @Test func `files that take long keep no other program waiting, be they few or many`() throws {
+        let queue = queue(
+            timeout: 60,
             """
-            echo start >>\(log)
-            while dd bs=9999 count=1 status=none >>\(log)
-            do echo >>\(log); printf held >&0
+            while file=$(dd bs=9999 count=1 status=none) && [ "$file" ]
+            do case $file in (*slow*) sleep 99;; esac; printf 'system x' >&0
             done
             """
         )
-        #expect(try errors(queue, loop, paths) == [nil, nil, nil])
-        queue.end()
-        let lines = try String(decoding: readFile(log, limit: 9999), as: UTF8.self)
-            .split(separator: "\n").map(String.init)
-        #expect(lines == ["start"] + paths.map { "128 - \($0)" })
+        let made = Mutex<Set<String>>([])
+        func make(_ name: String, for owner: String) throws {
+            let path = "\(root)/\(name).jpg"
+            try Data([1]).write(to: URL(filePath: path))
+            queue.make(path, .normal, for: owner) { _ in
+                made.withLock { _ = $0.insert(name) }
+            }
+        }
+        // The first owner has places for two, and the second one for the others.
+        for number in 1...9 { try make("slow\(number)", for: "a") }
+        for name in ["b", "c"] { try make(name, for: name) }
+        try make("slow", for: "d")
+        try make("d", for: "d")
+        try eventually("the others", within: 60) {
+            made.withLock { $0 == ["b", "c", "d"] }
+        }
     }
 
-    @Test func whatAKilledOneLeftGoesAndAPipeKeepsNobody() throws {
+    @Test func `a worker makes one after the other, and ends`() throws {
+        let paths = (1...9).map { "\(root)/\($0).jpg" }
+        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+        let log = "\(root)/log"
+        let queue = queue(
+            """
+            echo start >>\(log)
+            while file=$(dd bs=9999 count=1 status=none) && [ "$file" ]
+            do sleep 0.1; echo "$file" >>\(log); printf 'system x' >&0
+            done
+            echo end >>\(log)
+            """
+        )
+        #expect(try errors(queue, paths).allSatisfy { $0?.code == .system })
+        try eventually("the end", within: 20) {
+            let lines = try lines(log)
+            return lines.count { $0 == "start" } == lines.count { $0 == "end" }
+        }
+        let written = try lines(log)
+        #expect(written.count { $0 == "start" } < paths.count)
+        #expect(Set(written.filter { $0.hasPrefix("128") }) == Set(paths.map { "128 \($0)" }))
+    }
+
+    @Test func `a worker that has ended since its answer is replaced`() throws {
+        let paths = (1...6).map { "\(root)/\($0).jpg" }
+        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+        let queue = queue("dd bs=9999 count=1 status=none >/dev/null; printf 'system x' >&0")
+        for error in try errors(queue, paths) { #expect(error == ThumbnailError(.system, "x")) }
+    }
+
+    @Test func `of two requests for a bad file, one ends its readers`() throws {
+        let path = "\(root)/bad.jpg"
+        try Data([1]).write(to: URL(filePath: path))
+        let log = "\(root)/log"
+        let queue = queue(
+            "dd bs=9999 count=1 status=none >/dev/null; echo x >>\(log); sleep 0.1; kill -SEGV $$"
+        )
+        let done = Mutex(0)
+        for _ in 1...2 { queue.make(path, .normal) { _ in done.withLock { $0 += 1 } } }
+        try eventually("both", within: 60) { done.withLock { $0 == 2 } }
+        #expect(try lines(log) == ["x", "x"])
+    }
+
+    @Test func `a pipe in the cache keeps nobody waiting`() throws {
         let folder = "\(root)/cache/thumbnails/normal"
         try makeDirectory(folder)
-        let (old, new) = ("\(folder)/.dualcam-old", "\(folder)/.dualcam-new")
-        for path in [old, new] { try Data([1]).write(to: URL(filePath: path)) }
-        let time = timespec(tv_sec: 1, tv_nsec: 0)
-        utimensat(AT_FDCWD, old, [time, time], 0)
-        maker.cache.sweep()
-        #expect(entries(of: folder) == [".dualcam-new"])
         mkfifo("\(folder)/pipe.png", 0o600)
         #expect(throws: SystemError.self) { try ThumbnailCache.open("\(folder)/pipe.png") }
     }
 
     @Test func answersAreWhatWasAnswered() {
         for answer in [
-            ThumbnailAnswer.made, .held, .unreadable(reason: "a b", isKnown: true),
-            .unreadable(reason: "c", isKnown: false),
+            ThumbnailAnswer.made, .held, .unreadable("a b"),
             .failed(ThumbnailError(.noSpace, "write x: full")),
         ] { #expect(ThumbnailAnswer(answer.message) == answer) }
         for strange in ["", "what", "  ", "made ", "held x", "\u{0}"] {

@@ -13,7 +13,7 @@ import os
 process, thread, priority = (int(argument) for argument in args)
 with open('/proc/%d/limits' % process) as limits:
     limit = next(line for line in limits if line.startswith('Max realtime timeout')).split()
-if limit[4] == 'unlimited' or int(limit[4]) > 200000 or int(limit[3]) >= int(limit[4]):
+if limit[4] == 'unlimited' or int(limit[4]) > 100000 or int(limit[3]) >= int(limit[4]):
     raise dbus.exceptions.DBusException(
         'RLIMIT_RTTIME is not set', name='org.freedesktop.DBus.Error.AccessDenied')
 try:
@@ -28,6 +28,6 @@ def load(mock, parameters):
     mock.AddProperties(MAIN_IFACE, {
         'MaxRealtimePriority': dbus.Int32(20),
         'MinNiceLevel': dbus.Int32(-15),
-        'RTTimeUSecMax': dbus.Int64(200000),
+        'RTTimeUSecMax': dbus.Int64(100000),
     })
     mock.AddMethod(MAIN_IFACE, 'MakeThreadRealtimeWithPID', 'ttu', '', GIVE)

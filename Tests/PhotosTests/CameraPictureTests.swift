@@ -168,21 +168,9 @@ struct CameraPictureTests {
         ] as [(ColorSpace.Range, [UInt8], [Int])]
     )
     func colours(range: ColorSpace.Range, samples: [UInt8], expected: [Int]) {
-        let layout = FrameLayout(size: Size(width: 16, height: 8), format: .i420)
-        let buffer = FrameBuffer(byteCount: layout.byteCount)
-        for index in 0..<3 {
-            let plane = buffer.plane(index, of: layout)
-            for y in 0..<plane.rows {
-                plane.row(y).update(repeating: samples[index], count: plane.rowBytes)
-            }
-        }
-        let frame = Frame(
-            buffer: buffer,
-            layout: layout,
-            color: ColorSpace(matrix: .bt601, range: range),
-            timestamp: .zero,
-            sequence: 0
-        )
+        let color = ColorSpace(matrix: .bt601, range: range)
+        let size = Size(width: 16, height: 8)
+        let frame = flatFrame(size: size, format: .i420, color: color, samples)
         for pixel in Raster(frame).pixels {
             for (shift, value) in zip([0, 8, 16], expected) {
                 #expect(abs(Int(pixel >> UInt32(shift) & 255) - value) <= 3)

@@ -1,5 +1,6 @@
 import Frames
 import Photos
+import TestSupport
 import Testing
 
 @Suite("Photographs made upright")
@@ -290,7 +291,7 @@ struct HostileTests {
     /// words.
     @Test func bytesThatNobodyWrote() throws {
         let file = try Self.file()
-        var random = SystemRandom(state: 7)
+        var random = Chance(seed: 7)
         for _ in 0..<1500 {
             var bytes = file
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -305,19 +306,6 @@ struct HostileTests {
             }
             _ = code(bytes)
         }
-    }
-}
-
-/// The same numbers each time (SplitMix64).
-struct SystemRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
 

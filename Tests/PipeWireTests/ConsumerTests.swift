@@ -9,29 +9,7 @@ import Testing
 extension PipeWireNodeTests {
     @Suite("What consumers get", .timeLimit(.minutes(5)))
     struct ConsumerTests {
-        @Test func itSaysWhatConsumersLookFor() throws {
-            try PrivateSession.with { session in
-                let publisher = try Publisher(in: session)
-                defer { publisher.close() }
-                let node = try eventually("the node") { try Listed("dualcam", in: session) }
-                #expect(node.id == publisher.record.id)
-                #expect(node.properties["media.class"] == "Video/Source")
-                #expect(node.properties["media.role"] == "Camera")
-                #expect(node.properties["node.description"] == "DualCam")
-                #expect(node.properties["node.nick"] == "DualCam")
-                #expect(Int(node.properties["priority.session"] ?? "").map { $0 > 1000 } == true)
-                #expect(node.properties["node.pause-on-idle"] == nil)
-
-                // Plain values alone: an object or a list would be a choice, which browsers skip.
-                try #require(node.formats.count == 1)
-                let format = node.formats[0]
-                #expect(format["mediaType"] as? String == "video")
-                #expect(format["mediaSubtype"] as? String == "raw")
-                #expect(format["format"] as? String == "YUY2")
-                #expect(format["size"] as? [String: Int] == ["width": 1280, "height": 720])
-                #expect(format["framerate"] as? [String: Int] == ["num": 30, "denom": 1])
-            }
-        }
+        private static let small = Size(width: 64, height: 48)
 
         @Test func noFrameIsTorn() throws {
             try PrivateSession.with { session in
@@ -159,7 +137,7 @@ extension PipeWireNodeTests {
         ])
         func aConsumerThatDoesNotReadHarmsNobody(how: String) throws {
             try PrivateSession.with { session in
-                let publisher = try Publisher(in: session)
+                let publisher = try Publisher(in: session, size: Self.small, rate: 90)
                 defer { publisher.close() }
                 let reader = try StreamReader("dualcam", in: session)
                 defer { reader.close() }
@@ -199,9 +177,34 @@ extension PipeWireNodeTests {
             }
         }
 
+        /// All share the buffers of the first, of which there may be one.
+        @Test(arguments: [1, 2, 3, 4])
+        func aConsumerWithFewBuffersHarmsNobody(_ count: Int) throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session, size: Self.small, rate: 90)
+                defer { publisher.close() }
+                _ = try eventually("the node") { publisher.record.id }
+                let first = try session.gstreamer(
+                    """
+                    -v pipewiresrc target-object=dualcam min-buffers=1 max-buffers=\(count) ! \
+                    video/x-raw ! fakesink silent=false
+                    """
+                )
+                func frames() -> Int { first.output.components(separatedBy: " chain ").count }
+                // GStreamer waits with its only buffer for a second one.
+                let most = count == 1 ? 0 : 30
+                try eventually("its frames", while: first) { frames() > most }
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                _ = try reader.frames(60, within: 20)
+                let before = frames()
+                try eventually("more frames", while: first) { frames() >= before + most }
+            }
+        }
+
         @Test func oneConsumerThatHoldsEverythingLosesFramesButNotTheNode() throws {
             try PrivateSession.with { session in
-                let publisher = try Publisher(in: session)
+                let publisher = try Publisher(in: session, size: Self.small, rate: 90)
                 defer { publisher.close() }
                 let hoarder = try StreamReader("dualcam", in: session, manner: .hoarding)
                 try eventually("dropped frames") { publisher.record.dropped > 10 }

@@ -1,5 +1,4 @@
 import PipeWire
-import Platform
 import Synchronization
 import Testing
 
@@ -8,9 +7,11 @@ struct ConsumerWatchTests {
     @Test("are told in the order in which they came, with what is known of them")
     func order() throws {
         let reports = Mutex<[[Consumer]]>([])
-        // The loop does not run: only what is said here counts.
-        let watch = try ConsumerWatch(loop: EventLoop()) { consumers in
+        let refused = Mutex<[String]>([])
+        let watch = ConsumerWatch { consumers in
             reports.withLock { $0.append(consumers) }
+        } refused: { name in
+            refused.withLock { $0.append(name) }
         }
         watch.objectCame(20, .client(process: "12", name: "first", application: ""))
         watch.objectCame(10, .client(process: "?", name: "second", application: "org.example"))
@@ -26,5 +27,7 @@ struct ConsumerWatchTests {
         #expect(consumers.map(\.process) == [12, 0, 0])
         #expect(consumers.map(\.application) == ["", "org.example", ""])
         #expect(consumers.allSatisfy { $0.node == 7 })
+        for id: UInt32 in [43, 42, 99, 40] { watch.objectCame(id, .failure) }
+        #expect(refused.withLock { $0 } == ["first", ""])
     }
 }

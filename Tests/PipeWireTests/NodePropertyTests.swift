@@ -1,4 +1,5 @@
 import CPipeWire
+import Frames
 import Testing
 
 @testable import PipeWire

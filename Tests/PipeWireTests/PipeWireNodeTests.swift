@@ -25,7 +25,8 @@ func expectEveryFrame(
     let frames = try reader.frames(count, within: 60)
     for (before, after) in zip(frames, frames.dropFirst()) {
         #expect(after.sequence == before.sequence + 1)
-        let intervals = (try #require(after.pts) - #require(before.pts)).seconds * 30
+        let seconds = (try #require(after.pts) - #require(before.pts)).seconds
+        let intervals = seconds * Double(publisher.rate)
         #expect(intervals > 0.5 && abs(intervals - intervals.rounded()) < 0.01)
     }
     #expect(publisher.record.dropped == dropped)

@@ -33,6 +33,8 @@ final class Publisher {
         let isEnding = Atomic(false)
     }
 
+    /// The frames in a second.
+    let rate: Int
     private let shared = Shared()
     private let thread: Thread
     private var isClosed = false
@@ -50,6 +52,7 @@ final class Publisher {
             rate: rate,
             remote: session.socket
         )
+        self.rate = rate
         let shared = shared
         thread = try Thread(name: "composite") {
             do { try Self.run(settings, shared) } catch { print("publisher: \(error)") }

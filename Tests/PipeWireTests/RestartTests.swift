@@ -8,24 +8,6 @@ import Testing
 extension PipeWireNodeTests {
     @Suite("PipeWire goes and comes", .timeLimit(.minutes(5)))
     struct RestartTests {
-        @Test func itIsThereOnceAndWhenPipeWireComes() throws {
-            try PrivateSession.with([.bus]) { session in
-                let publisher = try Publisher(in: session)
-                defer { publisher.close() }
-                try eventually("the loss") { publisher.record.losses == 1 }
-                // Long enough for several attempts: the loss is still reported once.
-                try eventually("tries") { publisher.record.age > 1 }
-                #expect(publisher.record.events.count == 1)
-                try session.start(.pipewire)
-                try eventually("the node") { publisher.record.id != nil }
-                #expect(publisher.record.losses == 1)
-                try session.start(.wireplumber)
-                let reader = try StreamReader("dualcam", in: session)
-                defer { reader.close() }
-                _ = try reader.next()
-            }
-        }
-
         @Test(arguments: [SIGKILL, SIGTERM])
         func itComesBackWithPipeWire(signal: CInt) throws {
             try PrivateSession.with { session in

@@ -91,14 +91,34 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
         )
     }
 
-    @Test func textThatIsNotUTF8IsRefused() throws {
+    /// What is not UTF-8: a byte of Latin-1, and UTF-16 with and without a mark.
+    private static let otherText: [[UInt8]] = [
+        [0x61, 0xff, 0x62], [0xFF, 0xFE, 0x61, 0], [0xFE, 0xFF, 0, 0x61], [0x61, 0, 0x62, 0],
+        [0, 0x61],
+    ]
+
+    @Test(arguments: otherText)
+    func textThatIsNotUTF8IsRefused(_ bytes: [UInt8]) throws {
         let scratch = try ScratchDirectory()
         defer { scratch.remove() }
         let path = scratch.path + "/x.toml"
-        write([0x61, 0xff, 0x62], to: path)
+        write(bytes, to: path)
         let error = try #require(throws: SystemError.self) {
             try ConfigurationFile.load(override: path)
         }
-        #expect(error.errno == EILSEQ)
+        #expect(
+            error.description == "cannot read \(path): it is not UTF-8 text; save it as UTF-8"
+        )
+    }
+
+    @Test(arguments: ["", "a = 1\n", "é"])
+    func theMarkOfUTF8IsLeftOut(_ text: String) throws {
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let path = scratch.path + "/x.toml"
+        write([0xEF, 0xBB, 0xBF] + Array(text.utf8), to: path)
+        let file = try ConfigurationFile.load(override: path)
+        #expect(file?.text == text && file?.mark == "\u{FEFF}")
+        #expect(try StateFile(path: path).load() == text)
     }
 }

@@ -47,7 +47,7 @@ private func confined<Result: Sendable>(
     @Test func `seccomp alone keeps a thread from files and other programs`() throws {
         let own = getpid()
         let failures = try confined(by: { () throws(SystemError) in
-            let error = csandbox_leave_calls(0)
+            let error = csandbox_leave_calls(false)
             guard error == 0 else { throw SystemError("seccomp", errno: error) }
         }) {
             [
@@ -64,7 +64,7 @@ private func confined<Result: Sendable>(
     @Test func `Landlock alone keeps a thread from files, where the kernel has it`() throws {
         let refusal = Mutex<CInt>(0)
         let failures = try confined(by: { () throws(SystemError) in
-            let error = csandbox_leave_files(0)
+            let error = csandbox_leave_files(false)
             refusal.withLock { $0 = error }
         }) {
             [
@@ -86,6 +86,126 @@ private func confined<Result: Sendable>(
             #expect(failures?.first == 0)
             unlink("/tmp/dualcam-confined-\(getpid())")
         }
+    }
+
+    /// A socket at a free port of the loopback interface, and its address.
+    private func bound(_ type: __socket_type) throws -> (socket: CInt, address: [UInt8]) {
+        let number = socket(AF_INET, CInt(type.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var bytes = withUnsafeBytes(of: address) { Array($0) }
+        var length = socklen_t(bytes.count)
+        let isThere = bytes.withUnsafeMutableBytes { bytes in
+            let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return bind(number, place, length) == 0 && getsockname(number, place, &length) == 0
+        }
+        try #require(isThere && (type == SOCK_DGRAM || listen(number, 8) == 0))
+        return (number, bytes)
+    }
+
+    // What connects is one for a process, and its child: each has a process of its own.
+    @Test func aThreadReachesItsPeerByTCPAndNobodyElse() async {
+        await #expect(processExitsWith: .success) { try ConfinementTests().reachPeer(SOCK_STREAM) }
+    }
+
+    @Test func aThreadReachesItsPeerByUDPAndNobodyElse() async {
+        await #expect(processExitsWith: .success) { try ConfinementTests().reachPeer(SOCK_DGRAM) }
+    }
+
+    private func reachPeer(_ type: __socket_type) throws {
+        let (peer, other) = (try bound(type), try bound(type))
+        let datagrams = try bound(SOCK_DGRAM)
+        defer { for socket in [peer, other, datagrams] { close(socket.socket) } }
+        let isUDP = type == SOCK_DGRAM
+        let results = try confined(by: { () throws(SystemError) in
+            try Confinement.enter(reaching: ([peer.address], usesDatagrams: isUDP))
+        }) { () -> [String: CInt] in
+            var made: [CInt] = []
+            defer { for number in made { close(number) } }
+            func make(_ type: __socket_type) -> CInt {
+                made.append(socket(AF_INET, CInt(type.rawValue), 0))
+                return made[made.count - 1]
+            }
+            func place<Result>(
+                _ address: [UInt8],
+                _ body: (UnsafePointer<sockaddr>) -> Result
+            ) -> Result {
+                address.withUnsafeBytes { bytes in
+                    withUnsafePointer(to: bytes.loadUnaligned(as: sockaddr_in.self)) {
+                        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+                    }
+                }
+            }
+            func error(_ result: Int) -> CInt { result < 0 ? errno : 0 }
+            func connected(_ type: __socket_type, _ address: [UInt8]) -> CInt {
+                error(Int(place(address) { connect(make(type), $0, 16) }))
+            }
+            func sent(_ type: __socket_type, _ address: [UInt8], _ flags: CInt = 0) -> CInt {
+                error(place(address) { sendto(make(type), "x", 1, flags, $0, 16) })
+            }
+            func messaged(_ type: __socket_type, _ address: [UInt8]) -> CInt {
+                var byte: UInt8 = 1
+                return withUnsafeMutablePointer(to: &byte) { byte in
+                    var part = iovec(iov_base: byte, iov_len: 1)
+                    return place(address) { name in
+                        withUnsafeMutablePointer(to: &part) { part in
+                            var message = msghdr()
+                            message.msg_name = UnsafeMutableRawPointer(mutating: name)
+                            message.msg_namelen = 16
+                            (message.msg_iov, message.msg_iovlen) = (part, 1)
+                            return error(sendmsg(make(type), &message, 0))
+                        }
+                    }
+                }
+            }
+            var group = ip_mreq(
+                imr_multiaddr: in_addr(s_addr: in_addr_t(0xe000_00fb).bigEndian),
+                imr_interface: in_addr()
+            )
+            let before = csandbox_is_connected()
+            return [
+                "peer": connected(type, peer.address) + (before ? 1000 : 0)
+                    + (csandbox_is_connected() ? 0 : 1000),
+                "peer by message": isUDP ? messaged(type, peer.address) : 0,
+                "other": connected(type, other.address),
+                "other by message": messaged(type, other.address),
+                "other by sendto": sent(type, other.address),
+                "fast open": sent(SOCK_STREAM, other.address, 0x2000_0000),
+                "datagram": connected(SOCK_DGRAM, datagrams.address),
+                "datagram by sendto": sent(SOCK_DGRAM, datagrams.address),
+                "datagram by message": messaged(SOCK_DGRAM, datagrams.address),
+                "the other type": connected(isUDP ? SOCK_STREAM : SOCK_DGRAM, peer.address),
+                "listen": error(Int(listen(make(SOCK_STREAM), 1))),
+                "bind": isUDP
+                    ? EPERM : error(Int(place(other.address) { bind(make(type), $0, 16) })),
+                "group": error(
+                    Int(
+                        setsockopt(make(SOCK_DGRAM), CInt(IPPROTO_IP), IP_ADD_MEMBERSHIP, &group, 8)
+                    )
+                ),
+                "raw": error(Int(socket(AF_INET, CInt(SOCK_RAW.rawValue), 1))),
+                "UNIX": error(Int(socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0))),
+                "signal": error(Int(fcntl(make(type), F_SETOWN, getppid()))),
+                "option": error(
+                    Int(setsockopt(make(SOCK_STREAM), CInt(IPPROTO_TCP), TCP_NODELAY, &group, 4))
+                ),
+                "missed": csandbox_has_strayed() ? 0 : 1,
+            ]
+        }
+        let succeeded = results?.filter { $0.value == 0 }.keys.sorted()
+        #expect(succeeded == ["missed", "option", "peer", "peer by message"], "\(results ?? [:])")
+        let refusals: Set<CInt> = [0, EPERM, EACCES, ENOTCONN, EPIPE, EDESTADDRREQ]
+        #expect(results?.values.allSatisfy(refusals.contains) ?? false, "\(results ?? [:])")
+        // Nothing has come, either.
+        #expect(poll([pollfd(fd: datagrams.socket, events: Int16(POLLIN), revents: 0)]) == 0)
+        #expect(poll([pollfd(fd: other.socket, events: Int16(POLLIN), revents: 0)]) == 0)
+        #expect(poll([pollfd(fd: peer.socket, events: Int16(POLLIN), revents: 0)]) == 1)
+    }
+
+    private func poll(_ entries: [pollfd]) -> CInt {
+        var entries = entries
+        return Glibc.poll(&entries, 1, 0)
     }
 
     @Test func whatIsOpenIsReadAndThreadsAndMemoryAreThere() throws {

@@ -4,7 +4,7 @@ import Platform
 import Testing
 
 /// A socket like that of systemd.
-private struct NotifySocket {
+private struct UnreadSocket {
     private let number: CInt
 
     init() {
@@ -34,7 +34,7 @@ private struct NotifySocket {
 @Suite struct SupervisorTests {
     @Test func systemdIsToldWhatItUnderstands() async {
         await #expect(processExitsWith: .success) {
-            let socket = NotifySocket()
+            let socket = UnreadSocket()
             Supervisor.ready(status: "Streaming to 2 consumers")
             precondition(socket.next() == "READY=1\nSTATUS=Streaming to 2 consumers")
             Supervisor.report(status: "a\nREADY=0\n")
@@ -57,7 +57,7 @@ private struct NotifySocket {
 
     @Test func aManagerThatReadsNoMoreHoldsNobodyUp() async {
         await #expect(processExitsWith: .success) {
-            let socket = NotifySocket()
+            let socket = UnreadSocket()
             alarm(20)
             let room = content("/proc/sys/net/unix/max_dgram_qlen").flatMap { Int($0) } ?? 10
             for _ in 0..<room { Supervisor.keepAlive() }

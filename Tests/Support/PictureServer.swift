@@ -10,6 +10,13 @@ package final class PictureServer: Sendable {
         /// What the client has sent first, up to 8 KiB.
         package let request: String
 
+        /// Waits for more from the client, up to 8 KiB; `nil` once it has gone.
+        package func receive() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 8192)
+            let count = recv(socket, &bytes, bytes.count, 0)
+            return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        }
+
         /// Sends `bytes`, however long that takes. Returns `false` once the client has gone.
         package func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
@@ -50,24 +57,36 @@ package final class PictureServer: Sendable {
     private let state = Mutex(State())
     private let serve: @Sendable (Connection) -> Void
 
-    /// Listens at `port`, or at a free one, and calls `serve` for each connection on a thread of
-    /// its own, which closes it when that returns.
+    /// Listens at `port` of 127.0.0.1 or ::1, or at a free one, and calls `serve` for each
+    /// connection on a thread of its own, which closes it when that returns.
     ///
     /// - Throws: the errno of bind(2) or another call.
     package init(
         port: Int = 0,
+        isIPv6: Bool = false,
         _ serve: @escaping @Sendable (Connection) -> Void
     ) throws(SystemError) {
         self.serve = serve
-        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let family = isIPv6 ? AF_INET6 : AF_INET
+        listener = socket(family, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard listener >= 0 else { throw .last("socket") }
         var one: CInt = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, 4)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        // The port is at the same place in both.
+        address.sin6_port = in_port_t(port).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        if !isIPv6 {
+            withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    $0.pointee.sin_family = sa_family_t(AF_INET)
+                    $0.pointee.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+                }
+            }
+            length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        }
         let listener = listener
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -80,7 +99,7 @@ package final class PictureServer: Sendable {
             Glibc.close(listener)
             throw error
         }
-        self.port = Int(address.sin_port.bigEndian)
+        self.port = Int(address.sin6_port.bigEndian)
         let thread = try Thread(name: "server") { [weak self] in Self.accept(listener) { self } }
         thread.detach()
     }
@@ -127,10 +146,7 @@ package final class PictureServer: Sendable {
     }
 
     private func run(_ socket: CInt) {
-        var bytes = [UInt8](repeating: 0, count: 8192)
-        let count = recv(socket, &bytes, bytes.count, 0)
-        if count > 0 {
-            let request = String(decoding: bytes[..<count], as: UTF8.self)
+        if let request = Connection(socket: socket, request: "").receive() {
             serve(Connection(socket: socket, request: request))
         }
         state.withLock { state in

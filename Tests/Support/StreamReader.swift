@@ -176,6 +176,14 @@ package final class StreamReader: Sendable {
         }
     }
 
+    /// Returns the frames not taken yet, without waiting for more.
+    package func drain() -> [Frame] {
+        shared.state.withLock { state in
+            defer { state.frames = [] }
+            return state.frames
+        }
+    }
+
     /// Returns the longest time in seconds between the arrivals of two frames, or from the last one
     /// until now, since the first frame or the last call of this method.
     package func longestWait() -> Double {

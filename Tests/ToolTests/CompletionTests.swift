@@ -55,7 +55,7 @@ struct CompletionTests {
             zpty -w shell 'PS1=; autoload -Uz compinit; compinit -D -u -d $TMPDIR/zcompdump'
             zpty -w shell 'source <(dualcamctl completions zsh); compdef _dualcamctl dualcamctl'
             zpty -w shell 'compadd () { [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]] && { builtin compadd "$@"; return $? }
-                typeset -a hits; builtin compadd -A hits "$@"; for hit in "${hits[@]}"; do print -r -- "<$hit>" >>$OFFERS; done; builtin compadd "$@" }'
+                typeset -a hits; builtin compadd -A hits "$@"; for hit in "${hits[@]}"; do print -r -- "<${(Q)hit}>" >>$OFFERS; done; builtin compadd "$@" }'
             zpty -w shell 'bindkey "^I" expand-or-complete; print READY'
             zpty -m shell seen '*READY*' >/dev/null
             zpty -w -n shell "$LINE"$'\\t'
@@ -67,10 +67,30 @@ struct CompletionTests {
         ),
     ]
 
+    /// Returns the words that a shell offers at the end of `line`, and what it says of errors.
+    private func offers(
+        of shell: String,
+        for line: String,
+        from daemon: FakeDaemon
+    ) throws -> (words: Set<String>, errors: String) {
+        let script = try #require(Self.shells.first { $0.0 == shell }).1
+        let folder = daemon.session.directory
+        let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
+        let file = "\(folder)/offers"
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        let quiet = ["bash": "--norc", "zsh": "-f", "fish": "--no-config"]
+        let child = try daemon.session.run(
+            shell,
+            [try #require(quiet[shell]), "-c", script],
+            adding: ["PATH": path, "LINE": line, "OFFERS": file, "TMPDIR": folder]
+        )
+        try daemon.wait(for: line) { child.exit != nil }
+        return (Set(child.output.split(separator: "\n").map(String.init)), child.errors)
+    }
+
     /// The values of arguments, in each shell, as far as a daemon, the fake one, knows them.
     @Test(arguments: shells.map(\.0))
     func aShellCompletesValues(_ shell: String) throws {
-        let script = try #require(Self.shells.first { $0.0 == shell }).1
         let cases: [(line: String, offered: Set<String>)] = [
             ("dualcamctl layout s", ["side-by-side", "single", "stacked"]),
             ("dualcamctl layout n", ["next"]), ("dualcamctl wb sh", ["shade"]),
@@ -88,29 +108,50 @@ struct CompletionTests {
             "id": .string("v4l2:usb-Desk"), "path": .string("/dev/video0"),
         ]
         try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk])]])
-        let folder = daemon.session.directory
-        let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
         for (line, offered) in cases {
-            let file = "\(folder)/offers"
-            try "".write(toFile: file, atomically: true, encoding: .utf8)
-            let child = try daemon.session.run(
-                shell,
-                shell == "bash"
-                    ? ["--norc", "-c", script]
-                    : shell == "zsh" ? ["-f", "-c", script] : ["--no-config", "-c", script],
-                adding: ["PATH": path, "LINE": line, "OFFERS": file, "TMPDIR": folder]
-            )
-            try daemon.wait(for: line) { child.exit != nil }
-            let words = child.output.split(separator: "\n").map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-            #expect(Set(words) == offered, "\(shell): \(line): \(child.errors)")
+            let (words, errors) = try offers(of: shell, for: line, from: daemon)
+            #expect(words == offered, "\(shell): \(line): \(errors)")
+        }
+    }
+
+    /// Names that other programs may give, of what a shell would expand, cut or colour.
+    private static let hostile = [
+        "$(touch MARK)", "`touch MARK`", "${x:=$(touch MARK)}", "a;touch MARK", "q'x", "two words",
+        "d\"q", "b\\s", "*", "~root", "a:b", "$((a[$(touch MARK)]))", "<(touch MARK)", "=ls", "%s",
+        "-x", "{a,b}", "#", "!!",
+    ]
+
+    /// Nothing foreign runs on Tab, and each name is offered as it is.
+    @Test(arguments: shells.map(\.0))
+    func foreignNamesAreOfferedAndNeverRun(_ shell: String) throws {
+        let daemon = try FakeDaemon()
+        let folder = daemon.session.directory
+        let names = Self.hostile.map { $0.replacing("MARK", with: "\(folder)/mark") }
+        let devices = names.map { name -> [String: Value] in
+            ["id": .string("pipewire:\(name)"), "path": .string("")]
+        }
+        // No line break and no colour comes to a terminal.
+        let unseen = ["a\nb", "a\u{1B}[31m", "a\tb", "a\u{202E}b"]
+        try daemon.appear(changing: [
+            .stream: ["Devices": FakeDaemon.devices(devices)],
+            .scenes: ["Names": .strings(names + unseen)],
+        ])
+        for (line, offered) in [
+            ("dualcamctl scene apply ", names),
+            ("dualcamctl use back ", names.map { "pipewire:\($0)" } + ["auto"]),
+        ] {
+            let (words, errors) = try offers(of: shell, for: line, from: daemon)
+            // zsh puts a line of its history for a "!", whoever quotes it.
+            let known = Set(shell == "zsh" ? offered.filter { !$0.contains("!") } : offered)
+            #expect(words == known, "\(shell): \(line): \(errors)")
+            #expect(access("\(folder)/mark", F_OK) != 0, "\(shell): \(line) ran a name")
         }
     }
 
     @Test func bashCompletesVerbsAndTheirWords() throws {
         let cases = [
-            (["sw"], ["swap"]), (["layout", "s"], ["side-by-side", "single", "stacked"]),
+            (["sw"], ["swap", "swap-icon"]),
+            (["layout", "s"], ["side-by-side", "single", "stacked"]),
             (["iso", "--camera", "f"], ["front"]), (["completions", "z"], ["zsh"]),
         ]
         try PrivateSession.with([]) { session in

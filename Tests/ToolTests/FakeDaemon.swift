@@ -1,5 +1,6 @@
 import Control
 import DBusKit
+import Foundation
 import Frames
 import Platform
 import TestSupport
@@ -17,6 +18,8 @@ final class FakeDaemon {
     var refusal: DBusError?
     /// `true` if the cameras' drivers have controls.
     var hasControls = true
+    /// The change of each value that the daemon tells, of whatever type.
+    var distortion: (Value) -> Value = { $0 }
     /// `true` if a recording has a file as soon as it begins.
     var hasFiles = true
 
@@ -26,6 +29,16 @@ final class FakeDaemon {
     }
 
     // MARK: - The daemon
+
+    /// Has the user's systemd take commands, by the socket that it has.
+    func haveSystemd() throws {
+        let folder = "\(session.environment["XDG_RUNTIME_DIR"] ?? "")/systemd"
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+        try "".write(toFile: "\(folder)/private", atomically: true, encoding: .utf8)
+    }
 
     /// Makes the daemon appear. `changing` holds the properties that differ from the usual, by
     /// interface.
@@ -38,6 +51,7 @@ final class FakeDaemon {
                 interface,
                 at: path,
                 properties: values.merging(changes[interface] ?? [:]) { $1 }
+                    .mapValues(distortion)
             ) { [unowned self] in
                 answer($0)
             } onWrite: { [unowned self] in
@@ -65,6 +79,9 @@ final class FakeDaemon {
             DualCam.path,
             ["Names": .strings(["talk", "desk"]), "Current": .string("desk")]
         )
+        for path in [DualCam.path, DualCam.backPath, DualCam.frontPath] {
+            export(.steps, path, [:])
+        }
         export(.camera, DualCam.backPath, FakeDaemon.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, FakeDaemon.camera("front", "Face Cam", mirror: true))
         try connection.requestName(DualCam.busName)
@@ -77,6 +94,8 @@ final class FakeDaemon {
 
     /// The reason why a recording ended by itself, if it did.
     var recordingError: String?
+    /// More of what it says of the file of a recording.
+    var recordingResult: [String: Value] = [:]
 
     /// Makes the daemon disappear.
     func vanish() {
@@ -93,6 +112,10 @@ final class FakeDaemon {
     /// Sends a signal of the daemon.
     func emit(_ signal: String) { server?.emit(signal, of: .stream, at: DualCam.path) }
 
+    private func reply(_ call: Invocation, _ values: Value...) {
+        call.reply(values.map(distortion))
+    }
+
     private func answer(_ call: Invocation) {
         let options = call.options.map { " \($0)=\($1.boolean.map { "\($0)" } ?? "?")" }.joined()
         let values = ["Controls", "Pro", "Camera", "Scenes"].contains {
@@ -108,14 +131,16 @@ final class FakeDaemon {
                     + (value.array?.map(FakeDaemon.text).joined(separator: ",")
                         ?? FakeDaemon.text(value))
             }.joined() : ""
+        if call.member == "Step" { return step(call, place) }
         asked.append(place + call.member + arguments + options)
         if let refusal { return call.fail(refusal) }
         switch call.member {
         case "Swap":
             set(["Swapped": .boolean(true)], of: .scene)
-            call.reply(.boolean(true))
+            reply(call, .boolean(true))
         case "Statistics":
-            call.reply(
+            reply(
+                call,
                 .named([
                     "frames-published": .uint64(300),
                     "composite": .named(["p50": .uint64(900), "p99": .uint64(1600)]),
@@ -127,21 +152,26 @@ final class FakeDaemon {
                 "camera": .string("back"), "size": .uint64(1234), "seconds": .double(65.4),
                 "time": .int64(1_763_735_405_000_000),
             ]
-            call.reply(
+            reply(
+                call,
                 .array([.named(item)], of: .dictionary(key: .string, value: .variant)),
                 .uint32(1)
             )
-        case "Apply": call.reply(.named(sceneRefusals))
-        case "Next": call.reply(.string("talk"), .named([:]))
-        case "Export": call.reply(.string(FakeDaemon.sceneText))
-        case "Import": call.reply(.strings(["a", "b"]))
-        case "StepIso": call.reply(.uint32(500), .boolean(false))
-        case "StepShutter": call.reply(.uint64(2000), .boolean(true))
-        case "StepFocus": call.reply(.double(0.75), .boolean(false))
-        case "StepKelvin": call.reply(.uint32(7600), .boolean(false))
-        case "StepDial": call.reply(.string("500"), .boolean(false))
+        case "Apply": reply(call, .named(sceneRefusals))
+        case "FindPerspective":
+            let corner = Value.structure([.double(0.5), .double(0.5)])
+            reply(call, .array(Array(repeating: corner, count: 4), of: "(dd)"), .double(0.9))
+        case "Next": reply(call, .string("talk"), .named([:]))
+        case "Export": reply(call, .string(FakeDaemon.sceneText))
+        case "Import": reply(call, .strings(["a", "b"]))
+        case "StepIso": reply(call, .uint32(500), .boolean(false))
+        case "StepShutter": reply(call, .uint64(2000), .boolean(true))
+        case "StepFocus": reply(call, .double(0.75), .boolean(false))
+        case "StepKelvin": reply(call, .uint32(7600), .boolean(false))
+        case "StepDial": reply(call, .string("500"), .boolean(false))
         case "ListRaw":
-            call.reply(
+            reply(
+                call,
                 .array(
                     hasControls
                         ? [
@@ -160,22 +190,54 @@ final class FakeDaemon {
                     value: .string
                 )
             }
-            call.reply(.named(control))
-        case "StartRecording":
+            reply(call, .named(control))
+        case "TakePhoto":
+            let photo: [String: Value] = [
+                "path": .string("/a.jpg"), "width": .uint32(1280), "camera": .string("back"),
+            ]
+            reply(call, .array([.named(photo)], of: .dictionary(key: .string, value: .variant)))
+        case "StartRecording", "ToggleRecording":
             let file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "picture": .string("back"),
                 "encoder": .string("mjpeg"),
             ]
             set(["RecordingFiles": FakeDaemon.files(hasFiles ? [file] : [])], of: .capture)
-            call.reply()
+            guard call.member == "ToggleRecording" else { return call.reply() }
+            reply(call, .boolean(true), .array([], of: .dictionary(key: .string, value: .variant)))
         case "StopRecording":
             var file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
             ]
             file["error"] = recordingError.map { .string($0) }
-            call.reply(.array([.named(file)], of: .dictionary(key: .string, value: .variant)))
+            file.merge(recordingResult) { $1 }
+            reply(call, .array([.named(file)], of: .dictionary(key: .string, value: .variant)))
         default: call.reply()
         }
+    }
+
+    /// Takes a step; a word stays as it is.
+    private func step(_ call: Invocation, _ place: String) {
+        let (name, property) = (call.arguments[0].string ?? "", call.arguments[1].string ?? "")
+        guard case .variant(let change) = call.arguments[2],
+            let interface = Interface.all.first(where: { $0.name == name }),
+            let now = server?.value(of: property, of: interface, at: call.path)
+        else { return call.fail(.invalidArguments("no such property")) }
+        let short = name.dropFirst(DualCam.busName.count + 1)
+        asked.append("\(place)Step \(short) \(property) \(FakeDaemon.text(change))")
+        if let refusal { return call.fail(refusal) }
+        let ranges = ["Focus": 0.0...1, "Kelvin": 2000...10000, "Compensation": -2...2]
+        let by = change.double ?? change.integer.map(Double.init) ?? 0
+        let wanted = (now.double ?? now.integer.map(Double.init) ?? 0) + by
+        let end = ranges[property].map { min(max(wanted, $0.lowerBound), $0.upperBound) } ?? wanted
+        let next: Value =
+            switch now {
+            case .boolean(let isOn): .boolean(!isOn)
+            case .double: .double(end)
+            case .uint32: .uint32(UInt32(exactly: max(0, end).rounded()) ?? .max)
+            default: now
+            }
+        set([property: next], of: interface, at: call.path)
+        reply(call, .variant(next), .boolean(end != wanted))
     }
 
     private func answer(_ write: PropertyWrite, _ interface: Interface) {
@@ -238,7 +300,7 @@ final class FakeDaemon {
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
-        "RecordingFiles": files([]),
+        "RecordingFiles": files([]), "RecordingSilence": .string(""), "RecordingRoom": .uint64(0),
     ]
 
     private static func files(_ files: [[String: Value]]) -> Value {
@@ -268,6 +330,7 @@ final class FakeDaemon {
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
         "Layouts": .strings(["pip", "single"]), "Title": .string(""),
         "TitleCorner": .string("bottom-left"), "HudConsumer": .string(""),
+        "Moving": .boolean(false),
         "MainRectangle": .structure([.double(0), .double(0), .double(1), .double(1)]),
         "InsetRectangle": .structure([.double(0), .double(0), .double(0), .double(0)]),
     ]

@@ -1,5 +1,6 @@
 import Control
 import DBusKit
+import Frames
 import Glibc
 import TestSupport
 import Testing
@@ -24,14 +25,122 @@ struct OutputTests {
         #expect(child.errors == "0\n")
     }
 
+    /// Runs a line of a shell in which `$ctl`, `$daemon` and `$view` are the programs, to its end.
+    private func shell(_ line: String, _ daemon: FakeDaemon) throws -> Child {
+        let names = ["ctl": "dualcamctl", "daemon": "dualcamd", "view": "dualcam-view"]
+        let child = try daemon.session.run(
+            "sh",
+            ["-c", line],
+            adding: names.mapValues { Programs.path(of: $0) }
+        )
+        try daemon.wait(for: line) { child.exit != nil }
+        return child
+    }
+
+    @Test(arguments: [
+        "$ctl status", "$ctl status --json", "$ctl status --format x", "$ctl cameras",
+        "$ctl cameras --all", "$ctl config show", "$ctl scene list", "$ctl scene export",
+        "$ctl controls", "$ctl completions bash", "$ctl help", "$ctl --help", "$ctl zoom --help",
+        "$ctl --version", "$ctl media list", "$ctl record status", "$ctl swap --json",
+        "$ctl doctor", "$ctl perspective", "$ctl lens list", "$daemon --help",
+        "$daemon --version", "$view --help", "$view --version",
+    ])
+    func whatCannotBeWrittenIsSaid(_ command: String) throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let full = try shell("\(command) >/dev/full", daemon)
+        let name = ["$c": "dualcamctl", "$d": "dualcamd"][String(command.prefix(2))]
+        let start = "\(name ?? "dualcam-view"): Cannot write standard output: "
+        #expect(full.exit == .status(1))
+        #expect(full.errors == start + "no space left on device.\n")
+        let closed = try shell("\(command) >&-", daemon)
+        #expect(closed.exit == .status(1) && closed.errors.hasPrefix(start), "\(closed.errors)")
+        let unread = try shell("{ \(command); echo $? >&2; } | :", daemon)
+        #expect(unread.errors == "0\n" || command == "$ctl doctor")
+    }
+
+    @Test func aSlowReaderOfAPipeThatDoesNotBlockGetsAll() throws {
+        let daemon = try FakeDaemon()
+        let line = """
+            { perl -e 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV' \
+            "$ctl" completions bash; echo $? >&2; } | { sleep 0.3; wc -c; }
+            """
+        let child = try shell(line, daemon)
+        #expect(child.errors == "0\n")
+        #expect(try child.output == shell("$ctl completions bash | wc -c", daemon).output)
+    }
+
+    @Test(arguments: ["$daemon --nope", "$daemon x", "$view --nope", "$view --multiple", "$ctl x"])
+    func wrongUsageIsTwo(_ command: String) throws {
+        let child = try shell(command, try FakeDaemon())
+        #expect(child.exit == .status(2) && child.output == "")
+        #expect(child.errors.contains("Error: "))
+    }
+
+    @Test(arguments: ["", "--pick"])
+    func aWindowWithoutADisplaySaysSo(_ option: String) throws {
+        let child = try shell(
+            "env -u DISPLAY -u WAYLAND_DISPLAY -u WAYLAND_SOCKET $view \(option)",
+            try FakeDaemon()
+        )
+        #expect(child.exit == .status(1))
+        #expect(
+            child.errors
+                == "dualcam-view: There is no display here. Run it in your desktop session.\n"
+        )
+    }
+
+    @Test(arguments: ["photo", "media thumbnail a.jpg", "orient a.jpg"], ["-", "/dev/stdout"])
+    func noPictureGoesToATerminal(_ command: String, _ place: String) throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try shell("script -qec \"$ctl \(command) -o \(place)\" /dev/null", daemon)
+        #expect(child.exit == .status(2))
+        #expect(child.output.contains("A picture cannot go to a terminal."))
+        #expect(daemon.asked == [])
+    }
+
+    @Test func aTrayThatIsNotThereIsWaitedFor() throws {
+        let daemon = try FakeDaemon()
+        let child = try daemon.start("tray")
+        try daemon.wait(for: "a word") { child.errors.hasSuffix("\n") }
+        #expect(child.errors.hasPrefix("dualcamctl: There is no system tray yet;"))
+        child.signal(SIGTERM)
+        #expect(try child.wait() == .status(0))
+    }
+
+    @Test(arguments: ["0", "1", "20", "39", "-5", "1000000000", "99999999999999999999", "wide", ""])
+    func helpIsReadableInAnyWindow(_ columns: String) throws {
+        let session = try PrivateSession([])
+        for (program, arguments, wanted) in [
+            ("dualcamctl", ["help", "zoom"], "How far to"),
+            ("dualcamctl", ["scene", "show"], "The name of the scene"),
+            ("dualcamctl", ["--help"], "Take a photo"), ("dualcamd", ["--help"], "Read this file"),
+            ("dualcam-view", ["--help"], "Let the user choose"),
+        ] {
+            let child = try session.run(
+                Programs.path(of: program),
+                arguments,
+                adding: ["COLUMNS": columns]
+            )
+            _ = try child.wait(within: 30)
+            let text = child.output + child.errors
+            #expect(text.replacing(/\s+/, with: " ").contains(wanted), "\(arguments)")
+            #expect(text.split(separator: "\n").allSatisfy { $0.count <= 200 })
+        }
+    }
+
     /// Nothing that another program said, a camera's name or an error, controls the terminal.
     @Test(arguments: [
-        ["status"], ["cameras"], ["doctor"], ["swap"], ["record", "status"], ["controls"],
+        ["status"], ["status", "--json"], ["status", "--waybar"], ["cameras"],
+        ["cameras", "--json"],
+        ["doctor"], ["doctor", "--json"], ["swap"], ["record", "status"], ["controls"],
+        ["record", "status", "--json"], ["status", "--format", "{{ json(problems) }}"],
         ["zoom", "2"], ["record", "start"], ["photo"], ["monitor"], ["privacy", "on"],
     ])
     func nothingControlsTheTerminal(_ command: [String]) throws {
         let daemon = try FakeDaemon()
-        let evil = "a\u{1b}[2Jb\u{9b}1mc\rd\u{7}\u{8}e\u{7f}"
+        let evil = "a\u{1b}[2Jb\u{9b}1mc\rd\u{7}\u{8}e\u{7f}f\u{202e}g\u{2066}\u{61c}"
         try daemon.appear(changing: [
             .stream: ["Problems": .strings([evil]), "PixelFormat": .string(evil)],
             .camera: [
@@ -60,9 +169,7 @@ struct OutputTests {
         try daemon.wait(for: "dualcamctl \(command)") { child.exit != nil }
         let text = child.output + child.errors
         #expect(!text.isEmpty)
-        let controls = text.unicodeScalars.filter {
-            $0 != "\n" && ($0.value < 0x20 || (0x7f..<0xa0).contains($0.value))
-        }
+        let controls = text.unicodeScalars.filter { $0 != "\n" && $0.isCommand }
         #expect(controls.isEmpty, "\(controls.map { String($0.value, radix: 16) })")
     }
 

@@ -96,6 +96,61 @@ struct StatusTests {
         #expect(status.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
     }
 
+    /// Returns `value` with each of its numbers and texts at an end of its type, the end `which`.
+    private static func extreme(_ value: Value, _ which: Int) -> Value {
+        let isHigh = which % 2 == 0
+        return switch value {
+        case .double: .double([.nan, -1e308, .infinity, -.infinity, 1e308, 0x1p63][which])
+        case .byte: .byte(isHigh ? .max : .min)
+        case .int32: .int32(isHigh ? .max : .min)
+        case .uint32: .uint32(isHigh ? .max : .min)
+        case .int64: .int64(isHigh ? .max : .min)
+        case .uint64: .uint64(isHigh ? .max : .min)
+        case .boolean: .boolean(isHigh)
+        case .string(let text): .string(isHigh ? "" : String(repeating: text + "@", count: 999))
+        case .variant(let inner): .variant(extreme(inner, which))
+        case .structure(let fields): .structure(fields.map { extreme($0, which) })
+        case .array(let elements, let type):
+            .array(
+                (0..<(isHigh ? 999 : 1)).flatMap { _ in elements.map { extreme($0, which) } },
+                of: type
+            )
+        case .dictionary(let entries, let key, let type):
+            .dictionary(entries.mapValues { extreme($0, which) }, key: key, value: type)
+        default: value
+        }
+    }
+
+    /// Each verb ends by itself, whatever numbers it gets.
+    @Test(arguments: 0..<6)
+    func noNumberIsTooMuch(_ which: Int) throws {
+        let daemon = try FakeDaemon()
+        daemon.distortion = { Self.extreme($0, which) }
+        try daemon.appear()
+        let numbers = [
+            "status", "status --json", "status --waybar", "status --format {{json(cameras)}}",
+            "lens list", "perspective", "perspective auto", "media list", "focus +0.1", "ev +1",
+            "zoom +0.5", "inset --size +0.1",
+        ]
+        let others = [
+            "cameras", "cameras --all", "cameras --json", "controls", "controls --json",
+            "controls --set exposure_time_absolute=+5", "lens wide", "perspective auto --json",
+            "record start", "record status", "record stop", "media list --json", "photo", "iso +1",
+            "shutter +1", "shutter 1/60 --json", "focus +1", "wb +500K", "wb +1",
+            "zoom 2 --json", "rotate +90", "rotate -90", "layout next", "dial up", "scene list",
+            "scene show desk", "scene next", "scene export", "scene apply desk",
+            "title --corner top-left", "lock", "doctor", "swap", "mirror toggle",
+        ]
+        // Only numbers with a fraction have more than two ends.
+        for line in numbers + (which < 2 ? others : []) {
+            let child = try daemon.run(line.split(separator: " ").map(String.init))
+            guard case .status? = child.exit else {
+                Issue.record("\(line): \(String(describing: child.exit))")
+                continue
+            }
+        }
+    }
+
     @Test func everyDeviceIsListedWithItsReason() throws {
         func device(
             _ id: String,

@@ -224,6 +224,7 @@ def play():
     wait_for('the other device is a camera', lambda: is_camera('/dev/video21'), 60)
     expect(status()['problems'] == [], 'that is no problem')
     ctl('stop')
+    wait_for('the device is left', lambda: not is_camera('/dev/video21'), 30)
     other = feed('/dev/video21')
     ctl('start')
     wait_for('it says that both are fed', lambda: any('another program feeds it' in text for text in status()['problems']), 30)

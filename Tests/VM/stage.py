@@ -60,6 +60,13 @@ class Signals:
             for name, value in event.get('changed', {}).items():
                 self.seen.append((now, subject, name, value))
 
+    def holds(self, subject, name, value, deadline=30):
+        """Waits until the last value that was signalled of the property is `value`."""
+        def found():
+            return next((last == value for _, *what, last in reversed(list(self.seen)) if what == [subject, name]), None)
+
+        wait_for(f'{subject} {name} is {value}', found, deadline, 0.02)
+
     def since(self, when, subject=None, name=None):
         """What was signalled since `when`: (seconds after it, subject, property, value)."""
         return [(round(at - when, 2), *what) for at, *what in list(self.seen)
@@ -155,9 +162,10 @@ class Stage:
 
     def interrupted(self, role, why, since, deadline=30):
         took = self.signals.wait(role, 'Interruption', why, since, deadline)
-        self.signals.wait(role, 'State', 'interrupted', since)
+        # It may have been so for another reason.
+        self.signals.holds(role, 'State', 'interrupted')
         if role == 'back':
-            self.signals.wait('Stream', 'State', 'interrupted', since)
+            self.signals.holds('Stream', 'State', 'interrupted')
         return took
 
     def held(self, since):

@@ -154,11 +154,13 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(wide == whole)
     }
 
-    @Test func `A window of another shape cuts the stream's edges off, and points stay true`() {
+    @Test func `A window of another shape shows all of the stream, and points stay true`() {
         let square = Viewport(aspect: 16.0 / 9, size: Size(width: 270, height: 270))
-        #expect(abs(square.shown.width - 480) < 1e-9)
+        #expect(abs(square.shown.width - 270) < 1e-9 && !square.covers)
         let point = square.point(x: 135, y: 135)
         #expect(abs(point.x - 0.5) < 1e-9 && abs(point.y - 0.5) < 1e-9)
+        // A rounding is no other shape.
+        #expect(Viewport(aspect: 16.0 / 9, size: Size(width: 481, height: 271)).covers)
     }
 }
 
@@ -227,19 +229,79 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(balance.name == "White balance · Sunny" && balance.position == 35)
         #expect(balance.marks.compactMap(\.label) == ["3000", "4000", "5000", "6000"])
     }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e308, -1e308, -0.1, 1.1])
+    func `Scales end, whatever the bus says`(_ focus: Double) {
+        var values = DialValues()
+        values.focus = focus
+        values.focusText = "1 m"
+        values.iso = .max
+        values.isoStops = Array(repeating: .max, count: 100_000)
+        values.shutter = .max
+        values.shutterStops = Array(repeating: .max, count: 100_000)
+        values.kelvins = 0...Int(UInt32.max)
+        values.kelvin = Int(UInt32.max)
+        for dial in Dial.allCases {
+            #expect(DialScale(dial, values).marks.count <= 401)
+            #expect(!values.text(dial).isEmpty)
+        }
+        #expect(DialScale(.focus, values).position == nil)
+    }
+
+    @Test(
+        "A lens's button is short",
+        arguments: [
+            (0.5, ".5"), (1, "1"), (2, "2"), (3.4999, "3.5"), (.nan, "nan"), (.infinity, "inf"),
+            (-.infinity, "-inf"), (1e308, "1e+308"), (0x1p63, "9.223372036854775807e+18"),
+        ]
+    )
+    func factors(_ factor: Double, _ text: String) {
+        let found = LensFactor.text(factor)
+        #expect(found == text || (factor > 1e9 && !found.isEmpty))
+    }
+
+    @Test func `Areas that no stream has are not taken`() {
+        let whole = [0.0, 0, 1, 1]
+        let inset = [0.7, 0.1, 0.2, 0.2]
+        #expect(PictureAreas(main: whole, other: inset)?.hasInset == true)
+        #expect(PictureAreas(main: whole, other: [0, 0, 0, 0])?.other == nil)
+        for number in [Double.nan, .infinity, -.infinity, 1e308, -1e308, 0x1p63] {
+            for index in 0..<4 {
+                var odd = inset
+                odd[index] = number
+                #expect(PictureAreas(main: whole, other: odd) == nil)
+                #expect(PictureAreas(main: odd, other: inset) == nil)
+            }
+        }
+        for odd in [[], [0, 0, 1], [0, 0, -1, 1], [0, 0, 1, -1]] as [[Double]] {
+            #expect(PictureAreas(main: odd, other: inset) == nil)
+        }
+        for size in [Double.nan, .infinity, 1e308, -1] {
+            let areas = PictureAreas(
+                layout: .pip,
+                corner: .topLeft,
+                size: size,
+                isVisible: true,
+                aspect: Viewport.aspect(width: .max, height: 1)
+            )
+            #expect(areas.other?.width == 0.25)
+        }
+    }
+
+    @Test(
+        "A stream has a shape that a window can have",
+        arguments: [
+            (1280, 720, 16.0 / 9), (0, 720, 16.0 / 9), (.max, 1, 10), (1, .max, 0.1),
+            (0, 0, 16.0 / 9),
+        ] as [(UInt32, UInt32, Double)]
+    )
+    func shapes(_ width: UInt32, _ height: UInt32, _ aspect: Double) {
+        #expect(Viewport.aspect(width: width, height: height) == aspect)
+    }
 }
 
 /// How the dial moves by itself.
 @Suite struct DialMotionTests {
-    @Test func `What nobody touches fades to 30 % after 3 s, in 0.3 s`() {
-        #expect(DialMotion.opacity(after: 0) == 1)
-        #expect(DialMotion.opacity(after: 3) == 1)
-        let half = DialMotion.opacity(after: 3.15)
-        #expect(half > 0.4 && half < 0.9)
-        #expect(abs(DialMotion.opacity(after: 3.3) - 0.3) < 1e-9)
-        #expect(abs(DialMotion.opacity(after: 100) - 0.3) < 1e-9)
-    }
-
     @Test func `A bump goes as far as the scale gives, and is back within 0.18 s`() {
         #expect(DialMotion.push(after: 0) == 0)
         #expect(DialMotion.push(after: 0.09) == DialWheel.give)
@@ -331,6 +393,21 @@ private let onMain = (x: 0.3, y: 0.5)
         }
     }
 
+    @Test func `A window that grew as large as the screen shrinks into the corner that it had`() {
+        let area = Rect(x: 0, y: 0, width: 1280, height: 800)
+        let (small, large) = (Size(width: 480, height: 270), Size(width: 1280, height: 720))
+        for corner in [
+            Rect(x: 16, y: 16, width: 480, height: 270),
+            Rect(x: 784, y: 514, width: 480, height: 270),
+        ] {
+            var anchor = Snapping.Anchor()
+            let grown = anchor.resized(corner, to: large, on: area)
+            let rest = anchor.resized(grown, to: small, on: area)
+            #expect((rest.midX < area.midX) == (corner.midX < area.midX))
+            #expect((rest.midY < area.midY) == (corner.midY < area.midY))
+        }
+    }
+
     @Test func `A window keeps the stream's shape at any size that the screen has room for`() {
         let room = Size(width: 1280, height: 770)
         func shaped(_ width: Int, _ height: Int, _ aspect: Double) -> Size {
@@ -371,22 +448,22 @@ private let onMain = (x: 0.3, y: 0.5)
 
     @Test func `Each trouble has its words, and a button where one helps`() {
         let cases: [((inout Knowledge) -> Void, String, Situation.Remedy?)] = [
-            ({ $0.hasBus = false }, "There is no D-Bus session", nil),
+            ({ $0.hasBus = false }, "Not in a desktop session", nil),
             ({ $0.daemon = .absent }, "DualCam is not running", .start),
             ({ $0.daemon = .starting }, "Starting DualCam…", nil),
             ({ $0.daemon = .failed("x") }, "DualCam does not start", .start),
             ({ $0.isActive = false }, "The stream is stopped", .start),
-            ({ $0.hasPipeWire = false }, "Waiting for PipeWire", nil),
-            ({ $0.isPossible = false }, "Waiting for PipeWire", nil),
-            ({ $0.isPrivate = true }, "Privacy is on", .endPrivacy),
-            ({ $0.daemon = .silent }, "DualCam does not answer", nil),
+            ({ $0.hasPipeWire = false }, "No connection to the desktop", nil),
+            ({ $0.isPossible = false }, "No connection to the desktop", nil),
+            ({ $0.isPrivate = true }, "Cameras are off", .endPrivacy),
+            ({ $0.daemon = .silent }, "DualCam does not answer", .restart),
             (
                 {
                     $0.cameras = [
                         .init(state: "unavailable", interruption: "unplugged"),
                         .init(state: "unavailable", interruption: "none"),
                     ]
-                }, "No camera is plugged in", nil
+                }, "No camera: plug one in", nil
             ),
             (
                 { $0.cameras[1] = .init(state: "interrupted", interruption: "busy", name: "C920") },
@@ -394,7 +471,7 @@ private let onMain = (x: 0.3, y: 0.5)
             ),
             (
                 { $0.cameras[0] = .init(state: "interrupted", interruption: "denied") },
-                "DualCam may not open a camera", nil
+                "A camera may not be opened", .explain
             ),
         ]
         for (change, title, remedy) in cases {
@@ -410,19 +487,21 @@ private let onMain = (x: 0.3, y: 0.5)
             $0.isPossible = false
             $0.cameras = [none, none]
         }
-        #expect(situation?.title == "No camera is plugged in")
+        #expect(situation?.title == "No camera: plug one in")
     }
 
-    @Test func `A camera that the configuration names and nobody has is named`() {
-        let wrong = Knowledge.Camera(
-            state: "unavailable",
-            interruption: "not-found",
-            source: "v4l2:Brio"
-        )
+    @Test func `For cameras that the configuration names and nobody has, others can be chosen`() {
+        let wrong = Knowledge.Camera(state: "unavailable", interruption: "not-found")
         let none = Knowledge.Camera(state: "unavailable", interruption: "none")
-        #expect(knowledge { $0.cameras = [wrong, wrong] }?.title == "“v4l2:Brio” was not found")
+        #expect(knowledge { $0.cameras = [wrong, wrong] }?.remedy == .choose)
         // The other one is taken from what is plugged in.
-        #expect(knowledge { $0.cameras = [wrong, none] }?.title == "No camera is plugged in")
+        #expect(knowledge { $0.cameras = [wrong, none] }?.title == "No camera: plug one in")
+    }
+
+    @Test func `No words in the window are commands for a terminal`() {
+        #expect("No ISO here. Try `dualcamctl ev +1`.".withoutCommands == "No ISO here.")
+        #expect("Zoom is 1.5. It stays.".withoutCommands == "Zoom is 1.5. It stays.")
+        #expect("Try `this`.".withoutCommands == "Try this.")
     }
 
     @Test func `The program that holds a camera is named`() {

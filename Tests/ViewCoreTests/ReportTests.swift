@@ -44,12 +44,13 @@ import ViewCore
             .map { (id: $0.0, name: $0.1, role: $0.2) }
         let back = DeviceChoice(.back, source: "auto", name: "Webcam", devices: devices)
         #expect(back.options.map(\.device) == ["a", "b", "c"] && back.present == 0)
-        #expect(back.options.map(\.name) == ["Webcam (a)", "Webcam (b)", "Phone"])
-        #expect(back.others.map(\.name) == ["Webcam (b)"])
+        #expect(back.options.map(\.name) == ["Webcam", "Webcam (2)", "Phone"])
+        #expect(back.others.map(\.name) == ["Webcam (2)"])
         let data = DeviceChoice(.back, source: "auto", name: "", devices: devices) { $0 != "b" }
         #expect(data.others.isEmpty)
         let test = DeviceChoice(.back, source: "test", name: "", devices: [devices[2]])
         #expect(test.options.map(\.device) == ["c", "test"] && test.present == 1)
+        #expect(test.options.map(\.name) == ["Phone", "Test picture"])
     }
 
     @Test func `The window is found in Sway's tree, with the room on its output`() throws {

@@ -11,8 +11,8 @@ import Testing
         try ShownWindow.with { window in
             // A picture that stands still, and nothing over it.
             try window.desktop.hand("mousemove 5 5")
-            try window.daemon.set("Layout", of: .scene, to: .string("single"))
-            try window.daemon.set("Frozen", of: .camera, at: DualCam.backPath, to: .boolean(true))
+            try window.daemon.scene.set(\.layout, "single")
+            try window.daemon.back.set(\.frozen, true)
             // The left of the picture, with controls at its top and its bottom.
             let left = PixelRect(
                 x: window.place.x,

@@ -118,15 +118,15 @@ import Testing
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
             let controls = try places(
-                of: ["Close", "Fullscreen", "Swap the Pictures", "Record", "Pro Mode", "Privacy"],
+                of: ["Close", "Fullscreen", "Take a Photo", "Record", "Menu"],
                 in: window,
                 reader
             )
             if let close = controls["Close"], let whole = controls["Fullscreen"] {
                 #expect((close.x > whole.x) == look.isRightToLeft)
             }
-            if let swap = controls["Swap the Pictures"], let record = controls["Record"] {
-                #expect((swap.x > record.x) == look.isRightToLeft)
+            if let photo = controls["Take a Photo"], let record = controls["Record"] {
+                #expect((photo.x > record.x) == look.isRightToLeft)
             }
             try window.desktop.hand("key g")
             try places(of: ["Open", "Move to Trash", "Back to the Picture"], in: window, reader)
@@ -139,8 +139,8 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
             try eventually("privacy", within: 5) { try window.daemon.isPrivate }
-            let button = "Show the Cameras"
-            try places(of: ["Privacy is on", button], in: window, reader, least: 16)
+            let button = "Show"
+            try places(of: ["Cameras are off", button], in: window, reader, least: 16)
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
             try window.hand(
                 at: place.x + place.width / 2,
@@ -167,7 +167,7 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
             try eventually("privacy", within: 5) { try window.daemon.isPrivate }
-            let button = "Show the Cameras"
+            let button = "Show"
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
             // The dials are there while the button is held, below what ends privacy.
             try window.hand(
@@ -175,9 +175,7 @@ import Testing
                 place.y + place.height / 2,
                 "mousedown 1 sleep 0.1 key w"
             )
-            try eventually("Pro mode", within: 5) {
-                try window.daemon.get("Enabled", of: .pro) == .boolean(true)
-            }
+            try eventually("Pro mode", within: 5) { try window.daemon.pro.get(\.enabled) == true }
             _ = try dial(window, reader)
             try window.desktop.hand("mouseup 1")
             try eventually("privacy ended", within: 5) { try !window.daemon.isPrivate }
@@ -236,11 +234,12 @@ import Testing
     func `Nothing shines through controls where people want contrast`(look: Look) throws {
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
-            let names = ["Swap the Pictures", "Next Layout"]
+            let names = ["Layout", "Take a Photo"]
             let controls = try places(of: names, in: window, reader)
-            guard let swap = controls[names[0]], let next = controls[names[1]] else { return }
+            guard let layout = controls[names[0]], let photo = controls[names[1]] else { return }
             // Between them there is nothing but their bar.
-            try shade(window, look, (swap.x + swap.width + next.x) / 2, swap.y + swap.height / 2)
+            let x = (layout.x + layout.width + photo.x) / 2
+            try shade(window, look, x, layout.y + layout.height / 2)
             try window.desktop.hand("key w")
             let dial = try dial(window, reader)
             try shade(window, look, dial.x + 30, dial.y + dial.height / 2)
@@ -271,8 +270,8 @@ import Testing
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
             // What changes is the dial alone, until it has faded in.
-            try window.daemon.set("Layout", of: .scene, to: .string("single"))
-            try window.daemon.set("Frozen", of: .camera, at: DualCam.backPath, to: .boolean(true))
+            try window.daemon.scene.set(\.layout, "single")
+            try window.daemon.back.set(\.frozen, true)
             try window.hand(at: 100, 60, "key w")
             let dial = try dial(window, reader)
             let words = PixelRect(

@@ -31,7 +31,7 @@ extension WindowTests {
         }
 
         private func isExchanged(_ daemon: Daemon) throws -> Bool {
-            try daemon.get("Source", of: .camera, at: DualCam.frontPath) == .string("test:bars")
+            try daemon.front.get(\.source) == "test:bars"
         }
 
         private func wasExchanged(_ daemon: Daemon, within seconds: Double) throws -> Bool {
@@ -86,6 +86,44 @@ extension WindowTests {
                 try wait(for: "Preferences", desktop)
                 #expect(program.exit == nil, "\(program.errors)")
                 #expect(!program.errors.contains("CRITICAL"), "\(program.errors)")
+            }
+        }
+
+        @Test func `Fix mends what is wrong, and the window goes on`() throws {
+            try ShownWindow.with(hasScreenReader: true) { window in
+                // Rules that doctor wrote, which the configuration does not want.
+                let home = window.desktop.session.environment["HOME"] ?? ""
+                let folder = "\(home)/.config/wireplumber/wireplumber.conf.d"
+                let rules = "\(folder)/60-dualcam.conf"
+                let files = FileManager.default
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try "# Written by \"dualcamctl doctor --fix hide-cameras\"\n"
+                    .write(toFile: rules, atomically: true, encoding: .utf8)
+                try window.desktop.hand("key comma")
+                let reader = try ScreenReader(window.daemon)
+                try reader.press("Fix Hidden cameras")
+                try reader.press("Really Fix It?")
+                try eventually("no such rules", within: 20) {
+                    try #require(window.program.exit == nil, "\(window.program.errors)")
+                    return !files.fileExists(atPath: rules)
+                }
+            }
+        }
+
+        @Test func `The set-up waits for the daemon`() throws {
+            try PrivateSession.with { session in
+                let desktop = try Desktop(in: session)
+                try FirstStart.isToCome(in: session)
+                let program = try start(desktop)
+                try eventually("the button that starts it", within: 15) {
+                    try desktop.colors(PixelRect(x: 1024, y: 514, width: 1, height: 270))
+                        .contains([255, 255, 255])
+                }
+                let found = try desktop.run("xdotool", "search", "--name", "^Set Up DualCam$")
+                #expect(found.isEmpty)
+                _ = try Daemon(ShownWindow.configuration, in: session)
+                try wait(for: "Set Up DualCam", desktop)
+                #expect(program.exit == nil, "\(program.errors)")
             }
         }
 
@@ -152,8 +190,7 @@ extension WindowTests {
                 let reader = try ScreenReader(daemon)
                 try reader.press("phone")
                 try eventually("the camera in its role", within: 10) {
-                    try daemon.get("Source", of: .camera, at: DualCam.frontPath)
-                        == .string("pipewire:phone")
+                    try daemon.front.get(\.source) == "pipewire:phone"
                 }
                 try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
             }
@@ -163,9 +200,9 @@ extension WindowTests {
             throws
         {
             try withPhone { desktop, daemon, _ in
-                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                try daemon.privacy.set(\.enabled, true)
                 try eventually("an empty place for it", within: 10) { try !isSeen(desktop) }
-                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try daemon.privacy.set(\.enabled, false)
                 try eventually("its picture again", within: 20) { try isSeen(desktop) }
                 try desktop.hand("key Escape")
                 try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
@@ -215,7 +252,7 @@ extension WindowTests {
                 let handle = try #require(bound.first.flatMap { ObjectPath($0) })
                 // What the portal answered may still be on its way.
                 try eventually("a swap", within: 10) {
-                    if try daemon.get("Swapped", of: .scene) == .boolean(true) { return true }
+                    if try daemon.scene.get(\.swapped) == true { return true }
                     try portal.emit(
                         "Activated",
                         of: GlobalKeysMock.interface,
@@ -226,9 +263,9 @@ extension WindowTests {
                         .named([:])
                     )
                     _ = try? eventually("it", within: 2) {
-                        try daemon.get("Swapped", of: .scene) == .boolean(true)
+                        try daemon.scene.get(\.swapped) == true
                     }
-                    return try daemon.get("Swapped", of: .scene) == .boolean(true)
+                    return try daemon.scene.get(\.swapped) == true
                 }
                 try wait(for: "DualCam", desktop)
                 try desktop.hand("key p")
@@ -246,9 +283,9 @@ extension WindowTests {
                 }
                 program.signal(SIGKILL)
                 try eventually("the stream's HUD", within: 5) {
-                    try daemon.get("HudConsumer", of: .scene) == .string("")
+                    try daemon.scene.get(\.hudConsumer) == ""
                 }
-                #expect(try daemon.get("Hud", of: .scene) == .string("pro"))
+                #expect(try daemon.scene.get(\.hud) == "pro")
             }
         }
 

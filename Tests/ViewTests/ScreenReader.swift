@@ -92,7 +92,7 @@ final class ScreenReader {
         // asked to, and what that enables does nothing before. Since GTK 4.16 a cell of a grid has
         // the name of the button in it, and no action.
         _ =
-            try eventually("a press of \(beginning)", within: 10) {
+            try eventually("a press of \(beginning)") {
                 let objects = all.filter { $0.key.hasPrefix(beginning) }.flatMap(\.value)
                 for object in objects where hasState(Self.sensitive, object) && canBePressed(object)
                 {

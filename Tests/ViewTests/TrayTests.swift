@@ -140,19 +140,13 @@ import Testing
     private static func useMenu(_ item: Item) throws {
         try item.wait("No app is using the camera")
         try item.choose("Swap")
-        try eventually("a swap", within: 5) {
-            try item.daemon.get("Swapped", of: .scene) == .boolean(true)
-        }
+        try eventually("a swap", within: 5) { try item.daemon.scene.get(\.swapped) == true }
         try item.choose("Stacked")
-        try eventually("a layout", within: 5) {
-            try item.daemon.get("Layout", of: .scene) == .string("stacked")
-        }
+        try eventually("a layout", within: 5) { try item.daemon.scene.get(\.layout) == "stacked" }
         let names = try item.daemon.get("Names", of: .scenes).array?.compactMap(\.string) ?? []
         let scene = try #require(names.dropFirst().first)
         try item.choose(scene)
-        try eventually("a scene", within: 5) {
-            try item.daemon.get("Current", of: .scenes) == .string(scene)
-        }
+        try eventually("a scene", within: 5) { try item.daemon.scenes.get(\.current) == scene }
         try item.choose("Privacy")
         try item.wait("Privacy: the cameras are closed")
         try item.choose("Privacy")
@@ -189,7 +183,7 @@ import Testing
         }
         try item.choose(id: end.value)
         try eventually("no recording", within: 10) {
-            try item.daemon.get("Recording", of: .capture) == .boolean(false)
+            try item.daemon.capture.get(\.recording) == false
         }
         withExtendedLifetime(subscription) {}
     }
@@ -205,6 +199,14 @@ import Testing
         }
         try eventually("the viewer in the menu", within: 5) { try item.labels()[words] != nil }
         reader.close()
+        try item.wait("No app is using the camera")
+        // Words under the pointer are markup, which names are not.
+        let program = "\(session.directory)/<b>&"
+        _ = try session.output("sh", "-c", "cp $(command -v gst-launch-1.0) '\(program)'")
+        let pipeline = "pipewiresrc target-object=dualcam ! video/x-raw ! fakesink"
+        let viewer = try session.run(program, pipeline.split(separator: " ").map(String.init))
+        try item.wait("&lt;b&gt;&amp; is using the camera")
+        session.forget(viewer)
         try item.wait("No app is using the camera")
     }
 

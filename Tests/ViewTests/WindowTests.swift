@@ -59,11 +59,11 @@ import Testing
             try window.wait("InsetVisible") { $0 == .boolean(false) }
             try window.desktop.hand("key h")
             try eventually("privacy", within: 5) {
-                try window.daemon.get("Enabled", of: .privacy) == .boolean(true)
+                try window.daemon.privacy.get(\.enabled) == true
             }
             try window.desktop.hand("key h")
             try eventually("no privacy", within: 5) {
-                try window.daemon.get("Enabled", of: .privacy) == .boolean(false)
+                try window.daemon.privacy.get(\.enabled) == false
             }
         }
     }
@@ -77,7 +77,7 @@ import Testing
             try eventually("closed cameras") {
                 try window.daemon.state(of: DualCam.backPath) == "closed"
             }
-            #expect(try window.daemon.get("Consumers", of: .stream) == .uint32(0))
+            #expect(try window.daemon.stream.get(\.consumers) == 0)
             try window.desktop.hand("windowmap \(window.id)")
             try window.waitForPicture()
             try eventually("cameras again", within: 5) {
@@ -94,14 +94,14 @@ import Testing
             _ = try reader.next(within: 10)
             try window.desktop.hand("windowminimize \(window.id)")
             try eventually("a single consumer", within: 5) {
-                try window.daemon.get("Consumers", of: .stream) == .uint32(1)
+                try window.daemon.stream.get(\.consumers) == 1
             }
             reader.flush()
             _ = try reader.next()
             _ = try session.output(Programs.path(of: "dualcamctl"), "restore")
             try window.waitForPicture()
             try eventually("both consumers", within: 5) {
-                try window.daemon.get("Consumers", of: .stream) == .uint32(2)
+                try window.daemon.stream.get(\.consumers) == 2
             }
             reader.flush()
             _ = try reader.next()
@@ -144,14 +144,114 @@ import Testing
             try window.hand(at: Self.main.x, Self.main.y, "mousemove_relative 3 3")
             let reader = try ScreenReader(window.daemon)
             let names = [
-                "Close", "Fullscreen", "Swap the Pictures", "Next Layout", "Take a Photo",
-                "Record", "Pro Mode", "Privacy",
+                "Close", "Fullscreen", "Layout", "Take a Photo", "Record", "Privacy", "Menu",
             ]
             try eventually("the controls", within: 10) {
                 Set(names).isSubset(of: Set(reader.named.keys))
             }
-            try reader.press("Swap the Pictures")
+            try reader.press("Layout")
+            try reader.press("Stacked")
+            try window.wait("Layout") { $0 == .string("stacked") }
+        }
+    }
+
+    @Test func `In fullscreen all of the stream is shown, also on a screen of another shape`()
+        throws
+    {
+        try ShownWindow.with { window in
+            try window.daemon.scene.set(\.layout, "single")
+            try window.desktop.hand("mousemove 5 5 key F11")
+            // The screen is 16:10: 40 rows stay free above, and below.
+            try eventually("the whole picture, to its edges", within: 10) {
+                let above = try window.desktop.color(640, 20)
+                let picture = try [(4, 400), (1275, 400), (640, 50)].map(window.desktop.color)
+                return above == [0, 0, 0] && picture.allSatisfy { $0.reduce(0, +) > 60 }
+            }
+        }
+    }
+
+    @Test func `A daemon that hangs looks it, and does not do later what was asked meanwhile`()
+        throws
+    {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            func isGrey() throws -> Bool {
+                let color = try window.desktop.color(window.place.x + 240, window.place.y + 60)
+                return (color.max() ?? 0) - (color.min() ?? 0) < 4 && color[0] > 10
+            }
+            #expect(try !isGrey())
+            window.daemon.program.signal(SIGSTOP)
+            try window.hand(at: Self.inset.x, Self.inset.y, "click 1")
+            try eventually("a grey picture", within: 10, isGrey)
+            let reader = try ScreenReader(window.daemon)
+            try eventually("what helps", within: 5) {
+                reader.named["DualCam does not answer"] != nil && reader.named["Restart"] != nil
+            }
+            try window.desktop.hand("key space sleep 0.2")
+            window.daemon.program.signal(SIGCONT)
+            try eventually("the picture again", within: 10) { try !isGrey() }
+            #expect(try window.scene("Swapped") == .boolean(false))
+        }
+    }
+
+    @Test func `Restart ends a daemon that hangs`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            window.daemon.program.signal(SIGSTOP)
+            try ScreenReader(window.daemon).press("Restart")
+            try eventually("its end", within: 10) { window.daemon.program.exit != nil }
+        }
+    }
+
+    @Test func `A window that is closed while it records asks, and may leave the recording alone`()
+        throws
+    {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            func isRecording() throws -> Bool { try window.daemon.capture.get(\.recording) }
+            try window.desktop.hand("key r")
+            try eventually("a recording", within: 10, isRecording)
+            try window.desktop.hand("key alt+F4")
+            let reader = try ScreenReader(window.daemon)
+            try reader.press("Keep Recording")
+            try eventually("no window", within: 10) {
+                try window.desktop.run("xprop", "-id", window.id, "WM_STATE").contains("Withdrawn")
+                    || !window.desktop.run("xwininfo", "-id", window.id).contains("IsViewable")
+            }
+            #expect(try isRecording() && window.program.exit == nil)
+            _ = try window.desktop.start("dualcam-view")
+            try window.waitForPicture()
+            try window.desktop.hand("key alt+F4")
+            try reader.press("Stop and Close")
+            #expect(try window.program.wait(within: 20) == .status(0))
+            #expect(try !isRecording())
+        }
+    }
+
+    @Test func `In Pro mode the other controls stay in reach`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            try window.hand(at: Self.main.x, Self.main.y, "key p key r")
+            try eventually("a recording", within: 10) {
+                try window.daemon.capture.get(\.recording) == true
+            }
+            _ = try window.reader(showing: ["Take a Photo", "Privacy", "Pro Mode"])
+            try window.click("Record")
+            try eventually("no recording", within: 10) {
+                try window.daemon.capture.get(\.recording) == false
+            }
+            try window.click("Swap the Pictures")
             try window.wait("Swapped") { $0 == .boolean(true) }
+        }
+    }
+
+    @Test func `A message takes the place of the one before`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let reader = try ScreenReader(window.daemon)
+            let (silent, sound) = ("Recordings are silent", "Recordings have sound")
+            try window.desktop.hand("key a")
+            try eventually("the first message", within: 5) { reader.named[silent] != nil }
+            try window.desktop.hand("key a")
+            try eventually("the second one instead", within: 2) {
+                let names = reader.named
+                return names[sound] != nil && names[silent] == nil
+            }
         }
     }
 }

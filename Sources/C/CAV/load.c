@@ -42,7 +42,6 @@ AVDictionaryEntry *av_dict_get(const AVDictionary *a, const char *b, const AVDic
     return CALL(util, av_dict_get, a, b, c, d);
 }
 int av_dict_copy(AVDictionary **a, const AVDictionary *b, int c) { return CALL(util, av_dict_copy, a, b, c); }
-double av_display_rotation_get(const int32_t a[9]) { return CALL(util, av_display_rotation_get, a); }
 void av_display_rotation_set(int32_t a[9], double b) { CALL(util, av_display_rotation_set, a, b); }
 int av_frame_get_buffer(AVFrame *a, int b) { return CALL(util, av_frame_get_buffer, a, b); }
 int av_frame_make_writable(AVFrame *a) { return CALL(util, av_frame_make_writable, a); }
@@ -67,6 +66,7 @@ AVPacket *av_packet_alloc(void) { return CALL(codec, av_packet_alloc); }
 void av_packet_free(AVPacket **a) { CALL(codec, av_packet_free, a); }
 void av_packet_unref(AVPacket *a) { CALL(codec, av_packet_unref, a); }
 AVCodecContext *avcodec_alloc_context3(const AVCodec *a) { return CALL(codec, avcodec_alloc_context3, a); }
+const char *avcodec_get_name(enum AVCodecID a) { return CALL(codec, avcodec_get_name, a); }
 void avcodec_flush_buffers(AVCodecContext *a) { CALL(codec, avcodec_flush_buffers, a); }
 void avcodec_free_context(AVCodecContext **a) { CALL(codec, avcodec_free_context, a); }
 int avcodec_open2(AVCodecContext *a, const AVCodec *b, AVDictionary **c) { return CALL(codec, avcodec_open2, a, b, c); }
@@ -88,9 +88,11 @@ void av_packet_rescale_ts(AVPacket *a, AVRational b, AVRational c) { CALL(codec,
 int av_find_best_stream(AVFormatContext *a, enum AVMediaType b, int c, int d, const AVCodec **e, int f) {
     return CALL(format, av_find_best_stream, a, b, c, d, e, f);
 }
+const AVInputFormat *av_find_input_format(const char *a) { return CALL(format, av_find_input_format, a); }
 AVRational av_guess_frame_rate(AVFormatContext *a, AVStream *b, AVFrame *c) {
     return CALL(format, av_guess_frame_rate, a, b, c);
 }
+int av_read_play(AVFormatContext *a) { return CALL(format, av_read_play, a); }
 int av_read_frame(AVFormatContext *a, AVPacket *b) { return CALL(format, av_read_frame, a, b); }
 void avformat_close_input(AVFormatContext **a) { CALL(format, avformat_close_input, a); }
 int avformat_find_stream_info(AVFormatContext *a, AVDictionary **b) {

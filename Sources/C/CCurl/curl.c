@@ -19,7 +19,7 @@ struct ccurl {
     struct curl_slist *resolved;
     char reason[CURL_ERROR_SIZE];
     void *context;
-    bool (*receive)(void *context, const void *bytes, size_t count);
+    bool (*receive)(void *context, bool is_header, const void *bytes, size_t count);
     bool (*proceed)(void *context);
 };
 
@@ -47,7 +47,13 @@ bool ccurl_load(const char *path)
 static size_t receive(char *bytes, size_t one, size_t count, void *context)
 {
     struct ccurl *request = context;
-    return request->receive(request->context, bytes, count) ? count : 0;
+    return request->receive(request->context, false, bytes, count) ? count : 0;
+}
+
+static size_t receive_header(char *bytes, size_t one, size_t count, void *context)
+{
+    struct ccurl *request = context;
+    return request->receive(request->context, true, bytes, count) ? count : 0;
 }
 
 static int proceed(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
@@ -58,7 +64,7 @@ static int proceed(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl
 
 #define SET(option, value) CALL(curl_easy_setopt, request->handle, option, value)
 
-struct ccurl *ccurl_make(const char *resolved, const char *credentials, long connecting, long silence)
+struct ccurl *ccurl_make(const char *resolved, const char *credentials, long connecting)
 {
     struct ccurl *request = calloc(1, sizeof *request);
     if (!request) return NULL;
@@ -71,6 +77,8 @@ struct ccurl *ccurl_make(const char *resolved, const char *credentials, long con
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_WRITEFUNCTION, receive);
     SET(CURLOPT_WRITEDATA, request);
+    SET(CURLOPT_HEADERFUNCTION, receive_header);
+    SET(CURLOPT_HEADERDATA, request);
     SET(CURLOPT_XFERINFOFUNCTION, proceed);
     SET(CURLOPT_XFERINFODATA, request);
     SET(CURLOPT_NOPROGRESS, 0L);
@@ -89,9 +97,9 @@ struct ccurl *ccurl_make(const char *resolved, const char *credentials, long con
     SET(CURLOPT_CAPATH, NULL);
     if (authorities.len) SET(CURLOPT_CAINFO_BLOB, &authorities);
     SET(CURLOPT_CONNECTTIMEOUT_MS, connecting);
-    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    SET(CURLOPT_LOW_SPEED_TIME, silence);
     SET(CURLOPT_BUFFERSIZE, 1L << 16);
+    // JPEGs are not to be compressed once more. Of a camera that does it, the decoded bytes come.
+    SET(CURLOPT_ACCEPT_ENCODING, "identity");
     if (resolved) {
         request->resolved = CALL(curl_slist_append, NULL, resolved);
         SET(CURLOPT_RESOLVE, request->resolved);
@@ -108,7 +116,7 @@ void ccurl_free(struct ccurl *request)
 }
 
 enum ccurl_result ccurl_get(struct ccurl *request, const char *url, void *context,
-                            bool (*receive)(void *context, const void *bytes, size_t count),
+                            bool (*receive)(void *context, bool is_header, const void *bytes, size_t count),
                             bool (*proceed)(void *context))
 {
     request->context = context;
@@ -125,13 +133,13 @@ enum ccurl_result ccurl_get(struct ccurl *request, const char *url, void *contex
     case CURLE_ABORTED_BY_CALLBACK: return ccurl_stopped;
     case CURLE_COULDNT_CONNECT:
     case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_OPERATION_TIMEDOUT: return ccurl_unreached;
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE: return ccurl_lost;
-    case CURLE_OPERATION_TIMEDOUT: return ccurl_silent;
-    case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CACERT_BADFILE: return ccurl_untrusted;
     default: return ccurl_failed;
     }
@@ -153,11 +161,11 @@ const char *ccurl_type(const struct ccurl *request)
     return type;
 }
 
-const char *ccurl_location(const struct ccurl *request)
+int ccurl_errno(const struct ccurl *request)
 {
-    const char *location = NULL;
-    GET(CURLINFO_REDIRECT_URL, &location);
-    return location;
+    long number = 0;
+    GET(CURLINFO_OS_ERRNO, &number);
+    return number;
 }
 
 const char *ccurl_reason(const struct ccurl *request) { return request->reason; }

@@ -26,6 +26,20 @@ static inline gboolean cgtk_translate(GtkWidget *from, GtkWidget *to, double *x,
 {
     return gtk_widget_translate_coordinates(from, to, *x, *y, x, y);
 }
+static inline GtkWidget *cgtk_question(GtkWindow *parent, const char *heading, const char *body)
+{
+    GtkWidget *dialog = adw_message_dialog_new(parent, heading, body);
+    gtk_window_set_modal(GTK_WINDOW(dialog), TRUE);
+    return dialog;
+}
+static inline void cgtk_question_add(GtkWidget *dialog, const char *id, const char *words, gboolean is_suggested)
+{
+    AdwMessageDialog *message = ADW_MESSAGE_DIALOG(dialog);
+    adw_message_dialog_add_response(message, id, words);
+    if (!is_suggested) return;
+    adw_message_dialog_set_response_appearance(message, id, ADW_RESPONSE_SUGGESTED);
+    adw_message_dialog_set_default_response(message, id);
+}
 static inline void cgtk_set_parent(GdkSurface *surface, const char *handle)
 {
     if (GDK_IS_X11_SURFACE(surface) && g_str_has_prefix(handle, "x11:")) {

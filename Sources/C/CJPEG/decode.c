@@ -21,6 +21,8 @@ struct cjpeg_decoder {
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf fault;
+    // What the last fault was, and its message.
+    int result;
     char message[JMSG_LENGTH_MAX];
     int is_made;
     // The picture that was read last is whole, but not as the standard has it.
@@ -28,9 +30,10 @@ struct cjpeg_decoder {
     struct chunk *chunks, *current;
     // The library's own functions, for memory that lives longer.
     struct jpeg_memory_mgr own;
-    // The target of rows below the picture.
-    uint8_t *below;
-    size_t below_size;
+    // What was done of the picture, in pixels of all its scans, and by each step.
+    size_t work, step;
+    bool (*proceed)(void *);
+    void *context;
 };
 
 static struct cjpeg_decoder *decoder_of(j_common_ptr library) { return library->client_data; }
@@ -93,10 +96,34 @@ static void free_pool(j_common_ptr library, int pool)
     decoder->current = decoder->chunks;
 }
 
+static _Noreturn void give_up(struct cjpeg_decoder *decoder, int result, const char *words)
+{
+    decoder->result = result;
+    snprintf(decoder->message, sizeof decoder->message, "%s", words);
+    longjmp(decoder->fault, 1);
+}
+
 static void fail(j_common_ptr library)
 {
     struct cjpeg_decoder *decoder = decoder_of(library);
+    switch (decoder->errors.msg_code) {
+    case JERR_ARITH_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_NOTIMPL:
+    case JERR_SOF_UNSUPPORTED: give_up(decoder, CJPEG_UNSUPPORTED, "they are neither baseline nor progressive");
+    case JERR_BAD_PRECISION: give_up(decoder, CJPEG_UNSUPPORTED, "they do not have 8 bits per colour");
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL: give_up(decoder, CJPEG_UNSUPPORTED, "the sizes of their colour planes do not match");
+    case JERR_COMPONENT_COUNT:
+    case JERR_CONVERSION_NOTIMPL: give_up(decoder, CJPEG_UNSUPPORTED, "their colours are unknown");
+    case JERR_EMPTY_IMAGE: give_up(decoder, CJPEG_UNSUPPORTED, "they do not say how large they are");
+    case JERR_IMAGE_TOO_BIG:
+    case JERR_NO_BACKING_STORE:
+    case JERR_OUT_OF_MEMORY:
+    case JERR_WIDTH_OVERFLOW: give_up(decoder, CJPEG_TOO_LARGE, "they are too large");
+    }
     decoder->errors.format_message(library, decoder->message);
+    decoder->result = CJPEG_DAMAGED;
     longjmp(decoder->fault, 1);
 }
 
@@ -130,10 +157,21 @@ static void warn(j_common_ptr library, int level)
     decoder->is_noisy = 1;
 }
 
-// A progressive picture may have any number of scans, each of which costs as much as a picture.
-static void limit_scans(j_common_ptr library)
+// A progressive picture may have any number of scans, each of which costs as much as a picture. Ten
+// are usual, and the largest picture may have them. What costs more than one of 4096x4096 is worth
+// a question.
+enum { MOST_WORK = 10 << 26, SOME_WORK = 1 << 24, LEAST_STEP = 1 << 12 };
+// Coefficients of 8192x4320 pixels in 4:4:4 fit, which a progressive picture keeps until its end.
+enum { MOST_MEMORY = 1 << 28 };
+
+static void count_work(j_common_ptr library)
 {
-    if (((j_decompress_ptr)library)->input_scan_number > 500) ERREXIT(library, JERR_BAD_PROGRESSION);
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    decoder->work += decoder->step > LEAST_STEP ? decoder->step : LEAST_STEP;
+    if (decoder->work > MOST_WORK) give_up(decoder, CJPEG_UNSUPPORTED, "they take too long to decode");
+    if (decoder->work > SOME_WORK && !decoder->proceed(decoder->context)) {
+        give_up(decoder, CJPEG_DAMAGED, "it is not wanted any more");
+    }
 }
 
 static void silence(j_common_ptr library) { (void)library; }
@@ -157,7 +195,8 @@ static int make(struct cjpeg_decoder *decoder)
     memory->alloc_sarray = alloc_samples;
     memory->alloc_barray = alloc_blocks;
     memory->free_pool = free_pool;
-    decoder->progress.progress_monitor = limit_scans;
+    memory->max_memory_to_use = MOST_MEMORY;
+    decoder->progress.progress_monitor = count_work;
     decoder->library.progress = &decoder->progress;
     return 0;
 }
@@ -188,7 +227,6 @@ void cjpeg_destroy(struct cjpeg_decoder *decoder)
         decoder->chunks = chunk->next;
         free(chunk);
     }
-    free(decoder->below);
     free(decoder);
 }
 
@@ -199,21 +237,21 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
 {
     decoder->message[0] = 0;
     decoder->is_noisy = 0;
-    if (!decoder->is_made && make(decoder)) return -1;
+    if (!decoder->is_made && make(decoder)) return CJPEG_TOO_LARGE;
     j_decompress_ptr library = &decoder->library;
     if (setjmp(decoder->fault)) {
         // Tables of a damaged picture would stay, and spoil the next ones.
         unmake(decoder);
-        return -1;
+        return decoder->result;
     }
     jpeg_abort_decompress(library);
     jpeg_mem_src(library, bytes, count);
     jpeg_read_header(library, TRUE);
     header->width = library->image_width;
     header->height = library->image_height;
-    header->components = library->num_components;
     header->is_ycc = library->jpeg_color_space == JCS_YCbCr && library->num_components == 3;
     header->is_gray = library->jpeg_color_space == JCS_GRAYSCALE && library->num_components == 1;
+    header->is_color = library->jpeg_color_space != JCS_UNKNOWN && !header->is_gray;
     for (int i = 0; i < 3; i++) {
         int is_there = i < library->num_components;
         header->across[i] = is_there ? library->comp_info[i].h_samp_factor : 0;
@@ -222,19 +260,9 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
     return 0;
 }
 
-int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cjpeg_plane *planes)
+static void read_planes(struct cjpeg_decoder *decoder, const struct cjpeg_plane *planes)
 {
     j_decompress_ptr library = &decoder->library;
-    if (!decoder->is_made) return -1;
-    if (setjmp(decoder->fault)) {
-        unmake(decoder);
-        return -1;
-    }
-    library->raw_data_out = TRUE;
-    library->out_color_space = library->jpeg_color_space;
-    library->scale_num = 1;
-    library->scale_denom = (unsigned)denominator;
-    jpeg_start_decompress(library);
     // The rows of one call: a row of blocks of each component, at most four blocks high.
     JSAMPROW rows[3][4 * DCTSIZE];
     JSAMPARRAY components[3] = {rows[0], rows[1], rows[2]};
@@ -247,26 +275,76 @@ int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cj
         if (height[i] > 4 * DCTSIZE || width > planes[i].stride) ERREXIT(library, JERR_BAD_BUFFER_MODE);
         if (width > widest) widest = width;
     }
-    if (widest > decoder->below_size) {
-        free(decoder->below);
-        decoder->below_size = 0;
-        decoder->below = malloc(widest);
-        if (!decoder->below) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
-        decoder->below_size = widest;
-    }
+    // The target of rows below the picture.
+    uint8_t *below = take(decoder, widest);
     int step = library->max_v_samp_factor * library->min_DCT_scaled_size;
     for (size_t call = 0; library->output_scanline < library->output_height; call++) {
         for (int i = 0; i < library->num_components; i++) {
             size_t first = call * (size_t)height[i];
             for (int y = 0; y < height[i]; y++) {
                 size_t row = first + (size_t)y;
-                rows[i][y] = row < planes[i].rows ? planes[i].base + row * planes[i].stride
-                                                  : decoder->below;
+                rows[i][y] = row < planes[i].rows ? planes[i].base + row * planes[i].stride : below;
             }
         }
         if (jpeg_read_raw_data(library, components, (JDIMENSION)step) == 0) {
             ERREXIT(library, JERR_CANT_SUSPEND);
         }
+    }
+}
+
+// Reads rows of pixels, and makes them planes of YCbCr as JFIF has it.
+static void read_pixels(struct cjpeg_decoder *decoder, const struct cjpeg_plane *planes)
+{
+    j_decompress_ptr library = &decoder->library;
+    int samples = library->out_color_components;
+    size_t width = library->output_width;
+    if (width > planes[0].stride || library->output_height > planes[0].rows) {
+        ERREXIT(library, JERR_BAD_BUFFER_MODE);
+    }
+    uint8_t *row = take(decoder, width * (size_t)samples);
+    while (library->output_scanline < library->output_height) {
+        size_t y = library->output_scanline;
+        if (jpeg_read_scanlines(library, &row, 1) == 0) ERREXIT(library, JERR_CANT_SUSPEND);
+        const uint8_t *from = row;
+        for (size_t x = 0; x < width; x++, from += samples) {
+            int r = from[0], g = from[1], b = from[2], pixel[3] = {r, g, b};
+            // For print: stored inverted, as by Adobe's programs.
+            if (samples == 4) r = r * from[3] / 255, g = g * from[3] / 255, b = b * from[3] / 255;
+            if (library->out_color_space != JCS_YCbCr) {
+                pixel[0] = (19595 * r + 38470 * g + 7471 * b + (1 << 15)) >> 16;
+                pixel[1] = (-11059 * r - 21709 * g + 32768 * b + (257 << 15) - 1) >> 16;
+                pixel[2] = (32768 * r - 27439 * g - 5329 * b + (257 << 15) - 1) >> 16;
+            }
+            for (int i = 0; i < 3; i++) planes[i].base[y * planes[i].stride + x] = (uint8_t)pixel[i];
+        }
+    }
+}
+
+int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, const struct cjpeg_plane *planes,
+                 bool (*proceed)(void *), void *context)
+{
+    j_decompress_ptr library = &decoder->library;
+    if (!decoder->is_made) return CJPEG_DAMAGED;
+    if (setjmp(decoder->fault)) {
+        unmake(decoder);
+        return decoder->result;
+    }
+    decoder->proceed = proceed;
+    decoder->context = context;
+    decoder->work = 0;
+    // The library reports each row of blocks, but each row of pixels where it makes those.
+    decoder->step = (size_t)library->image_width * (size_t)library->max_v_samp_factor * DCTSIZE;
+    library->raw_data_out = is_raw;
+    library->out_color_space =
+        library->jpeg_color_space == JCS_YCCK ? JCS_CMYK : library->jpeg_color_space;
+    library->scale_num = 1;
+    library->scale_denom = (unsigned)denominator;
+    jpeg_start_decompress(library);
+    if (is_raw) {
+        read_planes(decoder, planes);
+    } else {
+        decoder->step = (size_t)library->image_width * (size_t)denominator;
+        read_pixels(decoder, planes);
     }
     jpeg_finish_decompress(library);
     return decoder->is_noisy;

@@ -50,15 +50,17 @@ static inline int clinux_open_unnamed(const char *folder) {
     return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/// Makes the calling process use the processor and the disk only when no other process wants them.
-///
-/// SCHED_IDLE, of sched(7), is hidden without _GNU_SOURCE: see `clinux_name_thread`. The library
-/// has no ioprio_set(2), and syscall(2) is variadic.
-extern long syscall(long, ...);
-static inline void clinux_be_idle(void) {
-    struct sched_param parameters = {0};
-    sched_setscheduler(0, 5 /* SCHED_IDLE */, &parameters);
-    syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 0, 3 << 13 /* IOPRIO_CLASS_IDLE */);
+/// Hidden without _XOPEN_SOURCE.
+extern char *strptime(const char *, const char *, struct tm *);
+
+/// Opens a pipe whose ends do not block: pipe2(2), which is hidden without _GNU_SOURCE.
+extern int pipe2(int[2], int);
+static inline int clinux_pipe(int *ends) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
+
+/// Moves up to `count` bytes from one pipe to another that has room, without waiting for room:
+/// splice(2), which is hidden without _GNU_SOURCE. Returns their number, or -1 with errno.
+static inline long clinux_move(int from, int to, long count) {
+    return syscall(SYS_splice, from, 0, to, 0, count, 2 /* SPLICE_F_NONBLOCK */);
 }
 
 /// gettid(2), which is hidden without _GNU_SOURCE: see `clinux_name_thread`.

@@ -61,27 +61,34 @@ static inline void cpw_unlisten(struct cpw_listeners *listeners) {
     }
 }
 
-/// A node whose properties are read, which the registry does not list in full. It must not move.
-struct cpw_node {
-    struct pw_node_events events;
+/// An object of the registry that is asked for its state, which the registry does not list in full.
+/// One of the two kinds of callbacks is used. It must not move.
+struct cpw_bound {
+    struct pw_node_events node;
+    struct pw_link_events link;
     struct spa_hook hook;
     struct pw_proxy *proxy;
 };
 
-/// Calls the callbacks of `node` with `data` for the global `id`, until `cpw_unbind_node`.
-/// Returns whether that is possible.
-static inline bool cpw_bind_node(struct cpw_node *node, struct pw_registry *registry, uint32_t id, void *data) {
-    node->proxy = (struct pw_proxy *)pw_registry_bind(registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
-    if (!node->proxy) return false;
-    node->events.version = PW_VERSION_NODE_EVENTS;
-    pw_node_add_listener((struct pw_node *)node->proxy, &node->hook, &node->events, data);
+/// Calls the callbacks of `bound`, those for a link or for a node, with `data` for the global `id`,
+/// until `cpw_unbind`. Returns whether that is possible.
+static inline bool cpw_bind(struct cpw_bound *bound, struct pw_registry *registry, uint32_t id, bool is_link, void *data) {
+    const char *type = is_link ? PW_TYPE_INTERFACE_Link : PW_TYPE_INTERFACE_Node;
+    uint32_t version = is_link ? PW_VERSION_LINK : PW_VERSION_NODE;
+    bound->node.version = PW_VERSION_NODE_EVENTS;
+    bound->link.version = PW_VERSION_LINK_EVENTS;
+    bound->proxy = (struct pw_proxy *)pw_registry_bind(registry, id, type, version, 0);
+    if (!bound->proxy) return false;
+    const void *events = is_link ? (const void *)&bound->link : (const void *)&bound->node;
+    pw_proxy_add_object_listener(bound->proxy, &bound->hook, events, data);
     return true;
 }
 
-/// Ends what `cpw_bind_node` began.
-static inline void cpw_unbind_node(struct cpw_node *node) {
-    spa_hook_remove(&node->hook);
-    pw_proxy_destroy(node->proxy);
+/// Ends what `cpw_bind` began, if it did.
+static inline void cpw_unbind(struct cpw_bound *bound) {
+    if (!bound->proxy) return;
+    spa_hook_remove(&bound->hook);
+    pw_proxy_destroy(bound->proxy);
 }
 
 /// SPA_IO_CLOCK_FLAG_NO_RATE: time follows `nsec` alone, as for PipeWire's own cameras. The headers

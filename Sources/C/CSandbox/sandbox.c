@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -16,17 +17,26 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+// Beside the number that audit gives it: the registers of a system call's arguments and result.
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
+#define ARGUMENTS(machine) {machine.gregs[REG_RDI], machine.gregs[REG_RSI]}
+#define RESULT(machine) machine.gregs[REG_RAX]
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define ARGUMENTS(machine) {(long)machine.regs[0], (long)machine.regs[1]}
+#define RESULT(machine) machine.regs[0]
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCHITECTURE AUDIT_ARCH_RISCV64
+#define ARGUMENTS(machine) {(long)machine.__gregs[REG_A0], (long)machine.__gregs[REG_A0 + 1]}
+#define RESULT(machine) machine.__gregs[REG_A0]
 #endif
 
-int csandbox_leave_files(int port)
+int csandbox_leave_files(bool network)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -39,22 +49,13 @@ int csandbox_leave_files(int port)
         uint64_t files, network, scopes;
     } rights = {
         .files = version >= 5 ? 0xFFFF : version >= 3 ? 0x7FFF : version == 2 ? 0x3FFF : 0x1FFF,
-        .network = version >= 4 ? 3 : 0,
+        .network = version >= 4 && !network ? 3 : 0,
         .scopes = version >= 6 ? 3 : 0,
     };
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     int rules = (int)syscall(SYS_landlock_create_ruleset, &rights, size, 0);
     if (rules < 0) return errno;
-    // No rule allows any of it, but for one port to connect to: LANDLOCK_RULE_NET_PORT with
-    // LANDLOCK_ACCESS_NET_CONNECT_TCP, which the header of Debian 12 lacks, too.
-    struct {
-        uint64_t access, port;
-    } peer = {2, (uint64_t)port};
-    if (port > 0 && version >= 4 && syscall(SYS_landlock_add_rule, rules, 2, &peer, 0) != 0) {
-        int error = errno;
-        close(rules);
-        return error;
-    }
+    // No rule allows any of it.
     int error = syscall(SYS_landlock_restrict_self, rules, 0) == 0 ? 0 : errno;
     close(rules);
     return error;
@@ -65,22 +66,174 @@ int csandbox_leave_files(int port)
 // Skips the next instruction unless the number of the call is that one.
 #define ALLOW(call) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+#define TRAP(call) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(SECCOMP_RET_TRAP)
 
-int csandbox_leave_calls(int network)
+enum { most_peers = 8, most_connections = 64 };
+
+// The addresses of the one peer, the type of its sockets, and the channel to the process that
+// connects them.
+static struct {
+    struct sockaddr_storage address;
+    socklen_t length;
+} peers[most_peers];
+static int peer_count, peer_type, channel = -1;
+static volatile sig_atomic_t has_strayed;
+
+struct request {
+    int socket, peer;
+};
+
+void csandbox_add_peer(const void *address, size_t length)
+{
+    if (peer_count == most_peers || length > sizeof peers->address) return;
+    memcpy(&peers[peer_count].address, address, length);
+    peers[peer_count++].length = (socklen_t)length;
+}
+
+bool csandbox_has_strayed(void) { return has_strayed; }
+
+bool csandbox_is_connected(void)
+{
+    for (int socket = 3; socket < 32; socket++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        if (getpeername(socket, (struct sockaddr *)&address, &length) == 0 && address.ss_family != AF_UNIX)
+            return true;
+    }
+    return false;
+}
+
+// The process that connects. Its memory is its own, so the addresses are those that it began with;
+// the descriptors are those of the process that asks.
+static _Noreturn void connect_for(pid_t parent, int requests)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    int left = getppid() == parent ? most_connections : 0;
+    struct request request;
+    while (recv(requests, &request, sizeof request, 0) == sizeof request) {
+        int type = 0, error = EACCES;
+        socklen_t length = sizeof type;
+        getsockopt(request.socket, SOL_SOCKET, SO_TYPE, &type, &length);
+        if (type == peer_type && request.peer >= 0 && request.peer < peer_count && left-- > 0) {
+            const struct sockaddr *address = (struct sockaddr *)&peers[request.peer].address;
+            error = connect(request.socket, address, peers[request.peer].length) == 0 ? 0 : errno;
+        }
+        send(requests, &error, sizeof error, MSG_NOSIGNAL);
+    }
+    _exit(0);
+}
+
+// connect(2) through the other process: 0 or a negative errno.
+static long ask(int socket, const struct sockaddr *address)
+{
+    struct request request = {socket, -1};
+    // The family and the port come first, then the address, in IPv6 after the flow.
+    bool is_four = address->sa_family == AF_INET;
+    size_t start = is_four ? 4 : 8, length = is_four ? 4 : 16;
+    for (int index = 0; index < peer_count; index++) {
+        const char *peer = (char *)&peers[index].address, *other = (char *)address;
+        if (!memcmp(peer, other, 4) && !memcmp(peer + start, other + start, length)) request.peer = index;
+    }
+    int error = EACCES;
+    if (send(channel, &request, sizeof request, MSG_NOSIGNAL) == sizeof request)
+        while (recv(channel, &error, sizeof error, 0) < 0 && errno == EINTR) {}
+    if (error == EACCES) has_strayed = true;
+    return -error;
+}
+
+static long send_datagram(int socket, const struct msghdr *message)
+{
+    long sent = writev(socket, message->msg_iov, (int)message->msg_iovlen);
+    if (sent >= 0) return sent;
+    if (errno != EDESTADDRREQ || !message->msg_name) return -errno;
+    long error = ask(socket, message->msg_name);
+    if (error != 0) return error;
+    sent = writev(socket, message->msg_iov, (int)message->msg_iovlen);
+    return sent >= 0 ? sent : -errno;
+}
+
+// Answers a call that the filter traps, so that libraries know nothing of all this, as the sandbox
+// of Chromium does.
+static void trapped(int signal, siginfo_t *info, void *context)
+{
+#ifdef ARCHITECTURE
+    int before = errno;
+    mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+    long arguments[] = ARGUMENTS((*machine)), result = -EPERM;
+    int socket = (int)arguments[0];
+    switch (info->si_syscall) {
+    case SYS_connect: result = ask(socket, (struct sockaddr *)arguments[1]); break;
+    // libsrt binds its socket to no address, and names the peer with each packet.
+    case SYS_bind: result = peer_type == SOCK_DGRAM ? 0 : -EPERM; break;
+    case SYS_sendmsg:
+        if (peer_type == SOCK_DGRAM) result = send_datagram(socket, (struct msghdr *)arguments[1]);
+        break;
+    // A socket of another family, to ask another program who a host is.
+    default: has_strayed = true;
+    }
+    RESULT((*machine)) = result;
+    errno = before;
+#endif
+}
+
+int csandbox_serve_peers(bool by_datagrams)
+{
+    peer_type = by_datagrams ? SOCK_DGRAM : SOCK_STREAM;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+    channel = ends[0];
+    pid_t parent = getpid();
+    // As fork(2), but with one table of descriptors for both.
+    long process = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+    if (process < 0) return errno;
+    if (process == 0) connect_for(parent, ends[1]);
+    struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+    return sigaction(SIGSYS, &action, NULL) == 0 ? 0 : errno;
+}
+
+int csandbox_leave_calls(bool network)
 {
 #ifdef ARCHITECTURE
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    // Sockets of the internet, and none to programs of this machine such as the session bus.
+    // Sockets of the internet, and none to programs of this machine such as the session bus. They
+    // are of no use until the process that was started before connects them: `trapped` asks it.
     struct sock_filter sockets[] = {
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5),
+        TRAP(connect), TRAP(bind), TRAP(sendmsg),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 9),
         LOAD(args[0]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 4),
+        LOAD(args[1]),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0),
+        RETURN(SECCOMP_RET_TRAP),
         RETURN(SECCOMP_RET_ALLOW),
+        // Without an address: both halves of the pointer are 0.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 6),
+        LOAD(args[4]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4]) + 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
         RETURN(SECCOMP_RET_ERRNO | EPERM),
-        ALLOW(connect), ALLOW(bind), ALLOW(getsockopt), ALLOW(setsockopt), ALLOW(getsockname),
-        ALLOW(getpeername), ALLOW(shutdown), ALLOW(fcntl), ALLOW(recvmmsg), ALLOW(sendmmsg),
-        ALLOW(pselect6), ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(epoll_ctl),
+        RETURN(SECCOMP_RET_ALLOW),
+        // Options of IP could send packets by another way, or to groups of hosts.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 5),
+        LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOL_SOCKET, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0),
+        RETURN(SECCOMP_RET_ERRNO | EPERM),
+        RETURN(SECCOMP_RET_ALLOW),
+        // Copies and flags, but no signals to other processes (F_SETOWN).
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5),
+        LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD_CLOEXEC, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, F_SETFL, 0, 1),
+        RETURN(SECCOMP_RET_ERRNO | EPERM),
+        RETURN(SECCOMP_RET_ALLOW),
+        ALLOW(getsockopt), ALLOW(getsockname), ALLOW(getpeername), ALLOW(shutdown),
+        ALLOW(recvmmsg), ALLOW(pselect6), ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(epoll_ctl),
         ALLOW(epoll_pwait),
 #ifdef SYS_select
         ALLOW(select),
@@ -161,6 +314,7 @@ int csandbox_leave_calls(int network)
 
 ssize_t csandbox_send(int socket, const void *bytes, size_t length, const int *descriptors, int count)
 {
+    if (count == 0) return send(socket, bytes, length, MSG_NOSIGNAL);
     char control[CMSG_SPACE(sizeof(int) * csandbox_most_descriptors)] __attribute__((aligned(8))) = {0};
     struct iovec part = {(void *)bytes, length};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};

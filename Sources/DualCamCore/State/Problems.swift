@@ -6,21 +6,21 @@ package struct OtherProblems: Hashable, Sendable {
     package var configuration: [String] = []
     /// The reason that the stream is not mirrored although it should be; otherwise empty.
     package var mirror = ""
-    /// A hint about each camera's file that is not there; empty if none.
-    package var fileHints = PerRole(back: "", front: "")
+    /// The app that has just asked for a picture that the stream does not have; `nil` if none has.
+    package var refused: String?
+    /// The last words of which no font has all characters; empty if there are none.
+    package var unreadable = ""
     /// Those of the user's scenes.
     package var scenes: [String] = []
     /// Those of recordings.
     package var recording: [String] = []
 
-    /// No problems.
     package init() {}
 }
 
-/// The problems that people are told.
+/// The problems that people see.
 extension State {
-    /// Returns all present problems, one sentence each: the state's own, and `others`. `output`
-    /// names the cameras' nodes.
+    /// Returns all problems, a sentence each: the state's, and `others`. `output` names the nodes.
     package func problems(
         besides others: OtherProblems,
         _ output: Configuration.Output
@@ -35,16 +35,24 @@ extension State {
                 let name = output.node(of: role).name
                 problems.append("The camera \(name) is not on PipeWire: \(node.problem)")
             }
-            if let problem = problem(of: role, others.fileHints[role]) { problems.append(problem) }
+            if let problem = problem(of: role) { problems.append(problem) }
         }
+        if let app = others.refused {
+            problems.append(
+                "\(app.isEmpty ? "An app" : app) gets no picture, because it asks for another one than "
+                    + "\(output.size.width)×\(output.size.height) at \(output.frameRate) frames a second "
+                    + "in YUY2. Let it choose by itself, or change [output] in the configuration."
+            )
+        }
+        if let problem = fontProblem(others.unreadable) { problems.append(problem) }
         problems += keptProblems + others.scenes + lateProblems
         if hasNoCamera { problems.append("There is no camera.") }
         return (problems + others.recording).map(\.sentence)
     }
 
-    /// Returns the problem with the camera of `role`, if any. `hint` is about its file.
-    private func problem(of role: Role, _ hint: String) -> String? {
-        let camera = cameras[role]
+    /// Returns the problem with the camera of `role`, if any.
+    private func problem(of role: Role) -> String? {
+        let (camera, hint) = (cameras[role], search.fileHints[role])
         if camera.interruption == .notFound {
             return camera.problem.isEmpty
                 ? "The \(role.rawValue) camera was not found: \(camera.source.shown)."
@@ -54,13 +62,29 @@ extension State {
         // A camera that is closed on purpose is not a problem.
         if camera.phase == .interrupted, suspensions.isEmpty {
             let notice = camera.interruption.text(for: role)
-            return "\(notice) (\(role.rawValue)): \(camera.reason.uncapitalized)"
+            let name = notice.contains(" camera ") ? "" : " (\(role.rawValue))"
+            return "\(notice)\(name): \(camera.reason.uncapitalized)"
         }
         if let mode = camera.mode, let unreduced = camera.unreducedMode {
             return "The \(role.rawValue) camera sends \(mode) instead of \(unreduced), because the "
                 + "USB bandwidth is used up."
         }
         return camera.problem.isEmpty ? nil : camera.problem
+    }
+
+    /// Returns the problem with `unreadable` words, if they may still be shown.
+    private func fontProblem(_ unreadable: String) -> String? {
+        guard !unreadable.isEmpty else { return nil }
+        // Every font has these.
+        if unreadable.utf8.allSatisfy({ $0 < 0x80 }) {
+            return "There is no font, so nobody can read titles and notices in the picture. "
+                + "Install one: for example, the package fonts-inter."
+        }
+        guard let title = scene.title.wanted?.title, title.name + title.second == unreadable else {
+            return nil
+        }
+        return "No font that is installed has all characters of the title. Install one for its "
+            + "script: for example, the package fonts-noto."
     }
 
     /// The refusals by cameras of a scene that was answered already.

@@ -2,8 +2,8 @@ import Frames
 
 /// The reason that a recording ended by itself, or that the movie of a live photo was not made.
 package enum RecordingFailure: Hashable, Sendable {
-    /// The disk is full.
-    case noSpace
+    /// There is too little room on the disk, for this reason.
+    case noSpace(String)
     /// Writing is not permitted there.
     case denied
     /// Any other reason, in words for people.
@@ -13,7 +13,7 @@ package enum RecordingFailure: Hashable, Sendable {
     package init(word: String) {
         self =
             switch word {
-            case "NoSpace": .noSpace
+            case "NoSpace": .noSpace("there is too little room on the disk")
             case "Denied": .denied
             default: .other(word)
             }
@@ -31,7 +31,7 @@ package enum RecordingFailure: Hashable, Sendable {
     /// The reason in words, for the end of a sentence.
     package var text: String {
         switch self {
-        case .noSpace: "the disk is full"
+        case .noSpace(let reason): reason
         case .denied: "permission denied"
         case .other(let reason): reason.uncapitalized
         }

@@ -4,9 +4,7 @@ package import Frames
 package enum RecordedPicture: String, CaseIterable, Hashable, Sendable {
     /// The back camera's own picture.
     case back
-    /// The front camera's own picture.
     case front
-    /// The picture of the stream.
     case stream
 
     /// The role of the camera whose picture it is; `nil` for the stream.
@@ -17,20 +15,15 @@ package enum RecordedPicture: String, CaseIterable, Hashable, Sendable {
 package struct RecordingState: Hashable, Sendable {
     /// The phase of a recording.
     package enum Phase: Hashable, Sendable {
-        /// No recording.
         case off
         /// Cameras are being opened.
         case starting
-        /// Recording.
         case running
         /// The files are being completed.
         case ending
     }
-    /// The phase of the recording.
     package var phase = Phase.off
-    /// The pictures being recorded.
     package var pictures: Set<RecordedPicture> = []
-    /// The time at which recording began.
     package var since = Timestamp.zero
     /// `true` if it begins with what is there, even if a camera is missing.
     var hasStartTimedOut = false
@@ -54,10 +47,8 @@ package struct MissingCamera: Error, Hashable {
 }
 
 extension State {
-    /// Returns the pictures that a recording of those `named` has. With `nil` it has those of the
-    /// cameras that are there, and the stream's.
-    ///
-    /// - Throws: `MissingCamera` if a camera named is not there, or none is.
+    /// Returns the pictures that a recording of those `named` has; for `nil`, of the cameras that
+    /// are there, and the stream's. Throws `MissingCamera` if one named, or any, is not there.
     package func pictures(
         toRecord named: Set<RecordedPicture>?
     ) throws(MissingCamera) -> Set<RecordedPicture> {

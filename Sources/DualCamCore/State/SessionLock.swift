@@ -1,9 +1,9 @@
 /// The state of logind as far as it is known, and the locks that logind does not know of.
 ///
-/// Cameras stay closed from the moment that there may be a logind until it has answered. A logind
-/// that does not answer is asked again, after growing delays. If one that was there has gone, or
-/// stays silent, its last answer counts for a while; then the session counts as locked, since
-/// nobody would say if it were. Without a logind, only screen savers count.
+/// As soon as there may be a logind, cameras stay closed until it has answered. If it does not, it
+/// is asked again, after growing delays. If it stops, or falls silent, its last answer is valid for
+/// a while; then the session counts as locked, because a lock could no longer be noticed. Without a
+/// logind, only screen savers count.
 package struct SessionLock: Hashable, Sendable {
     /// `true` from when there may be a logind until it is known that there has been none.
     var mayExist = false
@@ -20,8 +20,7 @@ package struct SessionLock: Hashable, Sendable {
     /// `true` while a screen saver or a lock screen covers the session.
     package internal(set) var isCovered = false
 
-    /// The seconds for which the last answer of a logind that has gone or is silent counts. One
-    /// that restarts is back sooner.
+    /// The seconds for which a lost logind's last answer counts. One that restarts is back sooner.
     package static let memory = 30.0
     /// The shortest and the longest delay until logind is asked again, in seconds.
     static let (leastDelay, mostDelay) = (0.5, 30.0)
@@ -31,11 +30,10 @@ package struct SessionLock: Hashable, Sendable {
         isCovered || (mayExist && (isOutdated || (isAway ?? true)))
     }
 
-    /// The reason that the session counts as locked although nobody says so, for people; empty
-    /// otherwise.
+    /// The problem if only logind's silence makes the session count as locked; otherwise empty.
     package var problem: String {
         guard mayExist, !isCurrent, isOutdated || (isAway == nil && failures > 0) else { return "" }
-        return "logind does not say if the session is locked, so the cameras stay closed."
+        return "logind does not say whether the session is locked, so the cameras stay closed."
     }
 }
 

@@ -2,7 +2,6 @@ import Frames
 
 /// An event of the stream's node, or of the node that offers one camera's picture alone.
 package enum NodeEvent: Hashable, Sendable {
-    /// The node was published.
     case published(id: UInt32)
     /// The node is missing although it should exist, for this reason.
     case lost(reason: String)
@@ -20,8 +19,7 @@ package enum NodeEvent: Hashable, Sendable {
 
 /// The nodes and their consumers.
 extension State {
-    /// All programs that take pictures, from the nodes and from the loopback device, in the order
-    /// in which they came.
+    /// All programs that take pictures, from nodes and loopback, in the order in which they came.
     package var allViewers: [Viewer] {
         (viewers + loopback.readers).sorted { $0.since < $1.since }
     }
@@ -72,7 +70,7 @@ extension State {
             cameras[role].node.needsCamera = false
         case .consumed(let isConsumed): cameras[role].node.isConsumed = isConsumed && isStarted
         case .consumers(let count): cameras[role].node.consumers = isStarted ? count : 0
-        case .viewers: break  // Those of all nodes are told with the stream's.
+        case .viewers: break  // Those of all nodes are reported with the stream's.
         case .graceOver:
             if !cameras[role].node.isConsumed { cameras[role].node.needsCamera = false }
         }

@@ -2,14 +2,10 @@ import Frames
 
 /// An event of photographs.
 package enum PhotographEvent: Hashable, Sendable {
-    /// Keeps these cameras open for photographs, `full` of them in their largest mode; replaces the
-    /// cameras of the request before.
+    /// Keeps these cameras open, `full` of them in their largest mode, in place of those before.
     case take(Set<Role>, full: Set<Role> = [])
-    /// Turns the short movies beside photographs on or off.
-    case setLive(Bool)
 }
 
-/// Photographs.
 extension State {
     mutating func handle(_ event: PhotographEvent, at time: Timestamp) {
         switch event {
@@ -18,7 +14,6 @@ extension State {
             if !roles.isEmpty, !needsCameras, photographed.isEmpty { neededSince = time }
             photographed = roles
             photographedFull = full
-        case .setLive(let isOn): takesLivePhotos = isOn
         }
     }
 

@@ -51,11 +51,11 @@ package enum PrivacyOutcome: Hashable, Sendable {
     case incomplete(reason: String)
 }
 
-/// Privacy.
 extension State {
-    mutating func handle(_ event: PrivacyEvent) -> [Effect] {
+    mutating func handle(_ event: PrivacyEvent, at time: Timestamp) -> [Effect] {
         switch event {
         case .set(let isOn):
+            let effects = isOn ? [] : endSceneOfPrivacy(at: time)
             privacy.isUnread = false
             scenes.hasPrivacy = false
             privacy.number += 1
@@ -64,7 +64,7 @@ extension State {
             privacy.storing = .pending
             privacy.hasTimedOut = false
             suspend(.privacy, isOn)
-            return [.storePrivacy(isOn, number: privacy.number)]
+            return effects + [.storePrivacy(isOn, number: privacy.number)]
         case .reading:
             privacy.isUnread = true
             suspend(.privacy, true)
@@ -91,9 +91,12 @@ extension State {
         previews.open.isEmpty && Role.allCases.allSatisfy { !cameras[$0].mayBeOpen }
     }
 
+    /// Returns `true` if privacy was changed again since the request of `number`.
+    package func isOvertaken(_ number: Int) -> Bool { number < privacy.firstAlike }
+
     /// Returns the answer to the privacy request of `number`; `nil` while it is not complete.
     package func privacyOutcome(of number: Int) -> PrivacyOutcome? {
-        guard number >= privacy.firstAlike else {
+        guard !isOvertaken(number) else {
             return .incomplete(reason: "Privacy was changed again meanwhile.")
         }
         let isClosed = !privacy.isWanted || areCamerasClosed

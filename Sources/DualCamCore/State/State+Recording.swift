@@ -4,7 +4,6 @@ import Frames
 package enum RecordingEvent: Hashable, Sendable {
     /// Starts to record these pictures, with sound or without. Sound joins when it comes.
     case start(Set<RecordedPicture>, sound: Bool)
-    /// Ends the recording.
     case stop
     /// The recording has waited long enough for cameras.
     case startTimedOut
@@ -14,7 +13,6 @@ package enum RecordingEvent: Hashable, Sendable {
     case ended
 }
 
-/// Recordings.
 extension State {
     mutating func handle(_ event: RecordingEvent, at time: Timestamp) -> [Effect] {
         switch event {
@@ -46,8 +44,7 @@ extension State {
         return [.beginRecording]
     }
 
-    /// `true` while a consumer takes frames, for the grace period after that, and during a
-    /// recording or a photograph.
+    /// `true` while a consumer takes frames and for a while after, in a recording or a photograph.
     package var isInUse: Bool {
         needsCameras || !photographed.isEmpty
             || recording.phase == .starting || recording.phase == .running

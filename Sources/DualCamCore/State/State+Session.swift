@@ -2,7 +2,6 @@ import Frames
 
 /// A reason that no camera may be open, even for consumers. Of several, the first one is shown.
 package enum Suspension: Int, CaseIterable, Hashable, Sendable {
-    /// The user asked for privacy.
     case privacy
     /// The session is locked, or another one is active.
     case locked

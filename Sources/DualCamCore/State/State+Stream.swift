@@ -1,6 +1,5 @@
 import Frames
 
-/// The start and the end of the stream.
 extension State {
     mutating func handle(_ event: StreamEvent) -> [Effect] {
         switch event {

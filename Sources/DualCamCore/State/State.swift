@@ -16,33 +16,20 @@ package enum StreamPhase: String, Hashable, Sendable {
 
 /// The whole state of the daemon. Only `reduce` changes it.
 package struct State: Hashable, Sendable {
-    /// The scene over time.
     package var scene: SceneState
-    /// The cameras, by role.
     package var cameras: PerRole<CameraState>
-    /// Pro mode.
+    /// The devices that there are, and those that the cameras use.
+    package var search: CameraSearch
     package var pro = Pro()
-    /// The manual values of cameras without a role at present, by identity.
-    package var manualControls: [String: ManualControls] = [:]
-    /// The magnifications of cameras without a role at present, by identity.
-    package var zooms: [String: Double] = [:]
-    /// The mirroring and rotation of cameras without a role at present, by identity, where they are
-    /// not as configured.
-    package var mountings: [String: Kept<Mounting>] = [:]
-    /// `true` or `false` for cameras without a role at present whose picture is graded for paper,
-    /// or not, by identity, where that is not as configured.
-    package var inks: [String: Kept<Bool>] = [:]
-    /// The perspectives of cameras without a role at present, by identity, where they are not as
-    /// configured: corners in the picture of lens "wide" as its camera delivers it.
-    package var perspectives: [String: Kept<Perspective?>] = [:]
+    /// The settings of cameras without a role at present, by identity.
+    package internal(set) var kept: [String: Kept<CameraSettings>] = [:]
     /// The configured values of all that commands change.
-    package internal(set) var configured: ConfiguredSettings
+    package internal(set) var configured: Settings
     /// `true` while the stream is to exist.
     package var isStarted = false
     /// `true` while a stopped stream still has its node.
     package var isWithdrawing = false
-    /// `true` until a stop is complete and announced: no node, and all cameras closed that no
-    /// recording needs.
+    /// `true` until a stop is announced: no node, and no camera open that no recording needs.
     package var isStopping = false
     /// `true` if a start was requested during a stop.
     package var startsAgain = false
@@ -56,8 +43,7 @@ package struct State: Hashable, Sendable {
     package var isConsumed = false
     /// The number of linked consumers.
     package var consumers = 0
-    /// The programs that are linked to the nodes, in the order in which they came. Known a moment
-    /// later than their number.
+    /// The programs linked to the nodes, oldest first, known a moment later than their number.
     package var viewers: [Viewer] = []
     /// The copy of the stream on a loopback device.
     package var loopback = LoopbackState()
@@ -69,11 +55,8 @@ package struct State: Hashable, Sendable {
     package var photographed: Set<Role> = []
     /// The roles being photographed in their largest mode.
     package var photographedFull: Set<Role> = []
-    /// `true` if photographs come with a short movie.
     package var takesLivePhotos = false
-    /// The orientation of the device.
     package var orientation = OrientationState()
-    /// The recording.
     package var recording = RecordingState()
     /// The reasons that cameras are kept closed even when they are needed.
     package internal(set) var suspensions: Set<Suspension> = []
@@ -87,7 +70,6 @@ package struct State: Hashable, Sendable {
     package internal(set) var scenes = ScenesState()
     /// The title; `nil`: none.
     package internal(set) var title: Title?
-    /// The corner of the title.
     package internal(set) var titleCorner = Corner.bottomLeft
     /// The problems with what the last run stored, one sentence each.
     package internal(set) var storeProblems: [String] = []
@@ -100,46 +82,48 @@ package struct State: Hashable, Sendable {
             present: PerRole(back: false, front: false)
         )
         self.cameras = cameras
-        configured = ConfiguredSettings(
-            style: style,
-            mountings: PerRole { cameras[$0].mounting }
+        search = CameraSearch(
+            PerRole {
+                var camera = Configuration.Camera()
+                camera.source = cameras[$0].source
+                return camera
+            }
         )
+        configured = Settings()
+        configured.scene.style = style
+        configured.cameras = PerRole { role in
+            CameraSettings(mirror: cameras[role].mirror, rotation: cameras[role].rotation)
+        }
         for role in Role.allCases { scene.transforms[role] = cameras[role].transform }
-    }
-
-    /// Returns the corners of a role's picture that are shown as the whole, in its picture upright
-    /// as it is mounted and not mirrored; `nil` if all of it is shown.
-    package func perspective(of role: Role) -> Perspective? {
-        scene.perspectives[role].goal?.turned(by: cameras[role].mountingTransform)
     }
 
     /// The conditions under which corners found in a camera's picture hold.
     package struct PictureBasis: Hashable, Sendable {
         let identity: String
         let pipeline: CapturePipeline
-        let mounting: Mounting
+        let mirror: Bool
+        let rotation: Int
     }
 
-    /// The conditions under which corners found in the picture of `role` hold; `nil` while
-    /// it gives no pictures.
+    /// The conditions under which corners found in a picture hold; `nil` while there is none.
     package func pictureBasis(of role: Role) -> PictureBasis? {
         let camera = cameras[role]
         guard camera.mode != nil else { return nil }
         return PictureBasis(
             identity: camera.identity,
             pipeline: camera.lens.pipeline,
-            mounting: camera.mounting
+            mirror: camera.mirror,
+            rotation: camera.rotation
         )
     }
 
-    /// Returns the corners that `CameraEvent.setPerspective` takes for `found`, which are corners
-    /// in the picture of the role's lens as its camera delivers it.
+    /// Returns `CameraSettings.perspective` for `found`, which are corners in the picture of the
+    /// role's lens as its camera delivers it.
     package func perspective(_ found: Perspective, of role: Role) -> Perspective {
         let factor = scene.framings[role].factor(of: cameras[role].lens.pipeline)
         return found.magnified(by: 1 / factor).turned(by: cameras[role].mountingTransform)
     }
 
-    /// The phase of the stream.
     package var streamPhase: StreamPhase {
         guard isStarted else { return .stopped }
         guard nodeID != nil else { return nodeProblem.isEmpty ? .starting : .interrupted }
@@ -162,36 +146,87 @@ package struct State: Hashable, Sendable {
 
 /// Updates the state for `event` at `time`, and returns the resulting actions. Pure.
 package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) -> [Effect] {
+    reduce(&state, event, at: time, Pass.allCases)
+}
+
+/// Reduces as above, with these passes after the event.
+func reduce(
+    _ state: inout State,
+    _ event: Event,
+    at time: Timestamp,
+    _ passes: [Pass]
+) -> [Effect] {
     let before = state
     var effects = state.handle(event, at: time)
-    effects += state.applyWaiting(at: time)
-    effects += state.followConsumers(before, at: time)
-    effects += state.keepCameras()
-    state.endFreezes(before, at: time)
-    effects += state.adaptToPhotographs()
-    effects += state.followLenses(at: time)
-    effects += state.followLocks(before)
-    effects += state.beginRecording(at: time)
-    effects += state.useRoom(before)
-    state.showCameras(before, at: time)
-    state.showTitle(at: time)
-    state.showControls(at: time)
-    effects += state.finishStop()
-    return state.endPreviews(effects)
+    for pass in passes { state.run(pass, before, &effects, at: time) }
+    return effects
+}
+
+/// A pass over the state after every event, in this order: each relies on what those before it have
+/// brought up to date. They derive: once more, a pass would change nothing.
+enum Pass: CaseIterable {
+    /// Keeps cameras needed while a consumer takes frames, and a bit longer.
+    case consumers
+    /// Chooses the device of each role, which depends on whether any is needed.
+    case cameraList
+    /// Applies what scenes have for a camera that came.
+    case waitingScenes
+    case cameras
+    /// Ends what is frozen with its camera.
+    case freezes
+    /// Changes the modes of open cameras for photographs.
+    case photographs
+    case lenses
+    case locks
+    case recording
+    /// Uses the room on the bus that a camera has left.
+    case room
+    case shownCameras
+    case shownTitle
+    case shownControls
+    case stop
+    /// Puts the effects of all others into an order that devices allow.
+    case previews
 }
 
 extension State {
+    fileprivate mutating func run(
+        _ pass: Pass,
+        _ before: State,
+        _ effects: inout [Effect],
+        at time: Timestamp
+    ) {
+        switch pass {
+        case .consumers: effects += followConsumers(before, at: time)
+        case .cameraList: effects += assignCameras(before, at: time)
+        case .waitingScenes: effects += applyWaiting(at: time)
+        case .cameras: effects += keepCameras()
+        case .freezes: endFreezes(before, at: time)
+        case .photographs: effects += adaptToPhotographs()
+        case .lenses: effects += followLenses(at: time)
+        case .locks: effects += followLocks(before)
+        case .recording: effects += beginRecording(at: time)
+        case .room: effects += useRoom(before)
+        case .shownCameras: showCameras(before, at: time)
+        case .shownTitle: showTitle(at: time)
+        case .shownControls: showControls(at: time)
+        case .stop: effects += finishStop()
+        case .previews: effects = endPreviews(effects)
+        }
+    }
+
     /// Passes `event` to the reducer of its subject.
     fileprivate mutating func handle(_ event: Event, at time: Timestamp) -> [Effect] {
         switch event {
         case .stream(let event): return handle(event)
+        case .cameras(let event): return handle(event, at: time)
         case .camera(let role, let event): return handle(event, of: role, at: time)
         case .lens(let role, let event): return handle(event, of: role, at: time)
         case .node(nil, let event): return handle(event)
         case .recording(let event): return handle(event, at: time)
         case .scenes(let event): return handle(event, at: time)
         case .session(let event): return handle(event)
-        case .privacy(let event): return handle(event)
+        case .privacy(let event): return handle(event, at: time)
         case .node(let role?, let event): handle(event, of: role)
         case .scene(let event): handle(event, at: time)
         case .controls(let role, let event): handle(event, of: role, at: time)
@@ -200,7 +235,11 @@ extension State {
         case .orientation(let event): handle(event)
         case .preview(let event): handle(event)
         case .stored(let problems): storeProblems = problems
-        case .configured(let settings): configured = settings
+        case .configured(let settings): return configure(settings, at: time)
+        case .change(let change):
+            var new = settings
+            change.apply(&new)
+            return self.change(to: new, at: time)
         case .loopback(let state): loopback = state
         case .reset: return reset(at: time)
         }

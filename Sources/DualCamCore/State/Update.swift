@@ -1,19 +1,20 @@
+package import Frames
+
 /// An action that passes a change of the state on to a part of the daemon. It names what changed;
 /// the part takes the values from the state.
 package enum Update: Hashable, Sendable {
+    /// Uses these devices for a role from now on.
+    case use(Role, CameraUse)
     /// Looks for cameras now, since somebody begins to watch.
     case lookForCameras
     /// Resets the controls of the device that used this pipeline to automatic.
     case leaveControls(Role, CapturePipeline)
-    /// Draws another scene.
     case showScene
     /// Keeps the newest picture of a role, or forgets it.
     case freeze(Role, Freeze)
     /// Records a role's picture from the pipeline that is shown now, instead of from this one.
     case moveTap(Role, from: CapturePipeline)
-    /// Passes the wanted controls to the device that is shown.
     case useControls(Role)
-    /// Passes the wanted controls to the incoming device.
     case useIncomingControls(Role)
     /// Begins or ends measurements of the brightness of the picture shown.
     case watchLight(Role, Bool)
@@ -23,8 +24,7 @@ package enum Update: Hashable, Sendable {
     case mirror(Bool)
     /// Watches who is linked to these nodes.
     case watchViewers(nodes: [UInt32])
-    /// Shows the values of a camera on its own node; `nil`: those of the main camera on the
-    /// stream's.
+    /// Shows the values of a camera on its own node; `nil`: the main camera's on the stream's.
     case showControls(Role?)
 
     /// A change of what is frozen.
@@ -42,6 +42,9 @@ extension State {
     /// Returns what has to be passed on after `event` has changed the state from `before`. Pure.
     package func updates(after event: Event, from before: State) -> [Update] {
         var updates: [Update] = []
+        for role in Role.allCases where search.uses[role] != before.search.uses[role] {
+            updates.append(.use(role, search.uses[role]))
+        }
         if case .node(_, .consumed(true)) = event { updates.append(.lookForCameras) }
         for role in Role.allCases { updates += leftControls(role, before) }
         for role in Role.allCases where cameras[role].isFrozen != before.cameras[role].isFrozen {
@@ -130,46 +133,14 @@ extension State {
     }
 }
 
-/// The value of a control that a node shows to applications.
-package struct PublishedControl: Hashable, Sendable {
-    /// A control that applications may show and set.
-    package enum Name: CaseIterable, Hashable, Sendable {
-        /// The exposure time, in microseconds.
-        case exposure
-        /// The sensitivity, as ISO.
-        case gain
-        /// The colour temperature, in kelvins.
-        case whiteBalance
-        /// The focus: 0 (near) to 1 (infinity).
-        case focus
-    }
-
-    /// The control.
-    package var name: Name
-    /// Its value.
-    package var value: Double
-    /// The range of its values.
-    package var range: ClosedRange<Double>
-}
-
 extension State {
     /// Returns the values of the camera of `role` that its node shows to applications.
-    package func publishedControls(of role: Role) -> [PublishedControl] {
-        func control(
-            _ name: PublishedControl.Name,
-            _ value: Int?,
-            _ stops: [Int]
-        )
-            -> PublishedControl?
-        {
+    package func publishedControls(of role: Role) -> [NodeProperty] {
+        func control(_ name: NodeProperty.Name, _ value: Int?, _ stops: [Int]) -> NodeProperty? {
             guard let value, let least = stops.first, let most = stops.last, least <= most else {
                 return nil
             }
-            return PublishedControl(
-                name: name,
-                value: Double(value),
-                range: Double(least)...Double(most)
-            )
+            return NodeProperty(name, Double(value), in: Double(least)...Double(most))
         }
         let controls = cameras[role].controls
         let kelvin = [Stops.kelvin.lowerBound, Stops.kelvin.upperBound]
@@ -177,15 +148,14 @@ extension State {
             control(.whiteBalance, controls.kelvin ?? 5500, kelvin),
             control(.gain, controls.iso, controls.isoStops),
             control(.exposure, controls.shutter, controls.shutterStops),
-            controls.focus.map { PublishedControl(name: .focus, value: $0, range: 0...1) },
+            controls.focus.map { NodeProperty(.focus, $0, in: 0...1) },
         ].compactMap { $0 }
     }
 }
 
 extension ControlCommand {
-    /// The command that sets a control to the value that an application wrote; `nil` if that is no
-    /// number that a camera could take.
-    package init?(setting name: PublishedControl.Name, to value: Double) {
+    /// The command for a value that an application wrote; `nil` if no camera could take it.
+    package init?(setting name: NodeProperty.Name, to value: Double) {
         guard value.isFinite, abs(value) <= 1e9 else { return nil }
         self =
             switch name {

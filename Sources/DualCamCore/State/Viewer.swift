@@ -12,7 +12,6 @@ package struct Viewer: Hashable, Sendable {
     /// that offers one camera alone; empty for the stream's own node.
     package var through: String
 
-    /// Creates a viewer.
     package init(
         name: String,
         application: String,
@@ -32,10 +31,8 @@ package struct Viewer: Hashable, Sendable {
 package struct LoopbackState: Hashable, Sendable {
     /// The path of the device that is fed; empty without one.
     package var device = ""
-    /// The programs that read it.
     package var readers: [Viewer] = []
 
-    /// Creates the state of a copy; of none without arguments.
     package init(device: String = "", readers: [Viewer] = []) {
         self.device = device
         self.readers = readers

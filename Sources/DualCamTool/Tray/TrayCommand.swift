@@ -6,7 +6,6 @@ import Glibc
 import Platform
 
 extension Verbs {
-    /// DualCam on the desktop.
     static let desktop: List = [View.self, Tray.self]
 }
 
@@ -65,13 +64,6 @@ struct View: ParsableCommand {
     )
 
     func run() throws {
-        guard DualCamWindow.hasDesktop else {
-            throw Failure(
-                status: .failed,
-                message: "there is no desktop here to show a window on. Run this in your desktop "
-                    + "session"
-            )
-        }
         guard DualCamWindow.isInstalled else {
             throw Failure(
                 status: .failed,
@@ -88,17 +80,8 @@ enum DualCamWindow {
     private static let name = "dualcam-view"
 
     /// The program: beside this one, or where the shell finds it.
-    private static var path: String? { programBeside(name) ?? Program.path(of: name) }
+    private static var path: String? { programBeside(name) ?? pathOfProgram(name) }
 
-    /// `true` if a program started here finds a Wayland compositor or an X server, as GTK does.
-    static var hasDesktop: Bool {
-        let names = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "GDK_BACKEND"]
-        guard names.allSatisfy({ nonemptyVariable($0) == nil }) else { return true }
-        guard let folder = environmentVariable("XDG_RUNTIME_DIR") else { return false }
-        return access("\(folder)/wayland-0", F_OK) == 0
-    }
-
-    /// `true` where it can be started.
     static var isInstalled: Bool { path != nil }
 
     /// Becomes the window's program. Returns only if that fails.
@@ -108,7 +91,7 @@ enum DualCamWindow {
         execv(path, &words)
     }
 
-    /// Starts it as a program of its own, which is nobody's child.
+    /// Starts it detached from this process.
     static func start() {
         guard let path else { return }
         var id = pid_t()

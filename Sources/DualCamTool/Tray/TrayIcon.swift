@@ -1,13 +1,11 @@
-/// The state that the tray's icon shows.
 enum TrayState: String, CaseIterable {
     /// The daemon does not run, or its stream is stopped.
     case off
-    /// Nobody looks.
+    /// No program takes the picture.
     case idle
-    /// Somebody looks: a camera is open.
+    /// A program takes the picture: a camera is open.
     case live
     case recording
-    /// Privacy is on.
     case hidden
 
     /// The words under the pointer.
@@ -24,17 +22,20 @@ enum TrayState: String, CaseIterable {
 
 /// The icon, drawn: a picture with its inset, and a dot for what is going on.
 enum TrayIcon {
+    /// Red, green and blue, 0 to 255, and the opacity, 0 to 1.
+    private typealias Color = SIMD4<Double>
+
+    private static let white = Color(235, 235, 235, 1)
+    private static let dots: [TrayState: Color] = [
+        .recording: Color(255, 59, 48, 1), .live: Color(52, 199, 89, 1),
+    ]
+
     /// Returns the pixels of an icon `size` wide and high: alpha, red, green and blue each, as
     /// StatusNotifierItem has them. Transparent ones are zero.
     static func pixels(_ state: TrayState, size: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size * size * 4)
-        for y in 0..<size {
-            for x in 0..<size {
-                bytes += pixel(state, Double(x), Double(y), Double(size) / 22)
-            }
+        (0..<size * size).flatMap { index in
+            pixel(state, Double(index % size), Double(index / size), Double(size) / 22)
         }
-        return bytes
     }
 
     private static func pixel(
@@ -44,51 +45,38 @@ enum TrayIcon {
         _ unit: Double
     ) -> [UInt8] {
         // Four by four points in each pixel, for smooth edges.
-        var (alpha, red, green, blue) = (0.0, 0.0, 0.0, 0.0)
-        for index in 0..<16 {
+        let sum = (0..<16).reduce(into: Color.zero) { sum, index in
             let px = (x + (Double(index % 4) + 0.5) / 4) / unit
             let py = (y + (Double(index / 4) + 0.5) / 4) / unit
-            guard let color = color(state, px, py) else { continue }
-            alpha += color.alpha
-            red += color.red * color.alpha
-            green += color.green * color.alpha
-            blue += color.blue * color.alpha
+            let color = color(state, px, py)
+            sum += color * Color(color.w, color.w, color.w, 1)
         }
-        guard alpha > 0 else { return [0, 0, 0, 0] }
-        return [alpha / 16 * 255, red / alpha, green / alpha, blue / alpha]
+        guard sum.w > 0 else { return [0, 0, 0, 0] }
+        return [sum.w / 16 * 255, sum.x / sum.w, sum.y / sum.w, sum.z / sum.w]
             .map { UInt8(max(0, min(255, $0.rounded()))) }
     }
 
-    private typealias Color = (red: Double, green: Double, blue: Double, alpha: Double)
-
-    /// The colour at a point of a square of 22, or `nil` where it is transparent.
-    private static func color(_ state: TrayState, _ x: Double, _ y: Double) -> Color? {
-        let strength = state == .off ? 0.5 : 1.0
+    /// The colour at a point of a square of 22.
+    private static func color(_ state: TrayState, _ x: Double, _ y: Double) -> Color {
         // The dot, with a gap around it.
-        if let dot = dot(state) {
+        if let dot = dots[state] {
             let distance = ((x - 17) * (x - 17) + (y - 16.5) * (y - 16.5)).squareRoot()
-            if distance < 3.6 { return dot }
-            if distance < 4.8 { return nil }
+            if distance < 4.8 { return distance < 3.6 ? dot : .zero }
         }
-        if state == .hidden {
+        if state == .hidden, x > 1.5, x < 20.5 {
             // Struck through, from corner to corner.
             let across = abs((x - 2) - (y - 2)) / 2.squareRoot()
-            if across < 0.9, x > 1.5, x < 20.5 { return (235, 235, 235, 1) }
-            if across < 1.9, x > 1.5, x < 20.5 { return nil }
+            if across < 1.9 { return across < 0.9 ? white : .zero }
         }
-        guard isRounded(x, y, 1.5, 4, 20.5, 18, radius: 3) else { return nil }
-        let isFrame = !isRounded(x, y, 3, 5.5, 19, 16.5, radius: 1.8)
+        // White on dark, with a dark edge, so that it can be seen on light panels and dark ones.
+        guard isRounded(x, y, 0.5, 3, 21.5, 19, radius: 4) else { return .zero }
+        let isFrame =
+            isRounded(x, y, 1.5, 4, 20.5, 18, radius: 3)
+            && !isRounded(x, y, 3, 5.5, 19, 16.5, radius: 1.8)
         let isInset = isRounded(x, y, 11.5, 7, 17.5, 11, radius: 1)
-        guard isFrame || isInset else { return (30, 30, 30, 0.35 * strength) }
-        return (235, 235, 235, strength)
-    }
-
-    private static func dot(_ state: TrayState) -> Color? {
-        switch state {
-        case .recording: (255, 59, 48, 1)
-        case .live: (52, 199, 89, 1)
-        default: nil
-        }
+        var color = isFrame || isInset ? white : Color(30, 30, 30, 0.85)
+        if state == .off { color.w *= 0.5 }
+        return color
     }
 
     private static func isRounded(

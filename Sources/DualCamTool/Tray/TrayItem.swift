@@ -17,7 +17,7 @@ final class TrayItem {
     private var menu: TrayMenu
     private var numbers = TrayMenu.Numbers()
     private var revision: UInt32 = 1
-    /// `true` while somebody looks at the menu.
+    /// `true` while the menu is open.
     private var isOpen = false
 
     private static let path: ObjectPath = "/StatusNotifierItem"
@@ -77,7 +77,7 @@ final class TrayItem {
     )
 
     /// Shows DualCam in the tray of the session on `connection`, as soon as there is one. `quit` is
-    /// called when somebody chooses so.
+    /// called when the user chooses it.
     init(_ connection: BusConnection, quit: @escaping () -> Void) {
         self.connection = connection
         self.quit = quit
@@ -104,17 +104,46 @@ final class TrayItem {
         register()
     }
 
-    /// Registers this item with the tray, if there is one.
+    /// Registers this item with the tray. If there is none, says that it waits for one.
     private func register() {
+        let name: Value = .string(connection.uniqueName)
+        ask("RegisterStatusNotifierItem", of: Self.watcherName, [name]) { [weak self] answer in
+            if answer == nil { self?.sayThatItWaits() } else { self?.lookForHost() }
+        }
+    }
+
+    /// Looks if anything shows what is registered: a desktop may take items without a tray.
+    private func lookForHost() {
+        let property: [Value] = [
+            .string(Self.watcherName), .string("IsStatusNotifierHostRegistered"),
+        ]
+        ask("Get", of: "org.freedesktop.DBus.Properties", property) { [weak self] answer in
+            if case .variant(.boolean(false))? = answer?.first { self?.sayThatItWaits() }
+        }
+    }
+
+    private func ask(
+        _ member: String,
+        of interface: String,
+        _ arguments: [Value],
+        _ done: @escaping ([Value]?) -> Void
+    ) {
         let call = MethodCall(
-            "RegisterStatusNotifierItem",
-            of: Self.watcherName,
+            member,
+            of: interface,
             at: "/StatusNotifierWatcher",
             on: Self.watcherName,
-            [.string(connection.uniqueName)],
+            arguments,
             startsService: false
         )
-        try? connection.call(call) { _ in }
+        try? connection.call(call) { done(try? $0.get()) }
+    }
+
+    private func sayThatItWaits() {
+        Output.complain(
+            "dualcamctl: There is no system tray yet; this waits for one. "
+                + "GNOME has one with the AppIndicator extension."
+        )
     }
 
     // MARK: Look
@@ -134,7 +163,8 @@ final class TrayItem {
             "Title": .string("DualCam"), "Status": .string("Active"), "WindowId": .int32(0),
             "IconName": .string(""), "IconPixmap": icons,
             "ToolTip": .structure([
-                .string(""), .array([], of: "(iiay)"), .string("DualCam"), .string(words),
+                .string(""), .array([], of: "(iiay)"), .string("DualCam"),
+                .string(words.escapedForMarkup),
             ]), "ItemIsMenu": .boolean(!DualCamWindow.isInstalled),
             "Menu": .objectPath(Self.menuPath),
         ]
@@ -155,7 +185,7 @@ final class TrayItem {
         guard menu != self.menu else { return }
         let isLike = menu.isLike(self.menu)
         self.menu = menu
-        // A time that nobody looks at is told by AboutToShow.
+        // While the menu is closed, the time is not sent: AboutToShow asks for it.
         if isLike { return isOpen ? updateTime() : () }
         revision &+= 1
         server.emit(
@@ -168,10 +198,7 @@ final class TrayItem {
     }
 
     private func updateTime() {
-        guard let item = menu.timed else { return }
-        let row = Value.structure([
-            .int32(Int32(clamping: item.id)), .named(menu.properties(item)),
-        ])
+        guard let row = menu.timed.map(menu.row) else { return }
         server.emit(
             "ItemsPropertiesUpdated",
             of: Self.menus,
@@ -206,12 +233,7 @@ final class TrayItem {
         case "GetGroupProperties":
             let asked = (first?.array ?? []).compactMap(\.integer)
             let ids = asked.isEmpty ? menu.all.map(\.id) : asked
-            let rows: [Value] = ids.compactMap { id in
-                menu.item(id).map {
-                    .structure([.int32(Int32(clamping: id)), .named(menu.properties($0))])
-                }
-            }
-            call.reply(.array(rows, of: "(ia{sv})"))
+            call.reply(.array(ids.compactMap { menu.item($0).map(menu.row) }, of: "(ia{sv})"))
         case "GetProperty":
             let item = menu.item(first?.integer ?? 0)
             let name = call.arguments[1].string ?? ""
@@ -246,14 +268,11 @@ final class TrayItem {
         case .layout(let layout): daemon.set(\SceneInterface.layout, to: layout.rawValue)
         case .scene(let name): daemon.call(\ScenesInterface.apply, name)
         case .privacy:
-            daemon.set(\PrivacyInterface.enabled, to: !(daemon[\PrivacyInterface.enabled] ?? false))
+            let change = (PrivacyInterface.name, "Enabled", Variant(.string("toggle")))
+            daemon.call(\StepsInterface.step, change)
         case .photo: daemon.call(\CaptureInterface.takePhoto, (), within: 30)
         case .record:
-            if daemon[\CaptureInterface.recording] ?? false {
-                daemon.call(\CaptureInterface.stopRecording, (), within: 60)
-            } else {
-                daemon.call(\CaptureInterface.startRecording, ())
-            }
+            daemon.call(\CaptureInterface.toggleRecording, (), within: 60)
         case .start: daemon.call(\StreamInterface.start, (), startsService: true)
         case .window: DualCamWindow.start()
         case .quit: quit()

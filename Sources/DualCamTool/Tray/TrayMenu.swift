@@ -18,7 +18,7 @@ struct TrayMenu: Hashable {
     }
 
     /// An item of the menu.
-    struct Item: Hashable {
+    struct Item: Hashable, Sendable {
         /// Its number, which means the same as long as the tray runs: a menu that is open may be
         /// older than what the daemon tells.
         var id = 0
@@ -50,7 +50,6 @@ struct TrayMenu: Hashable {
         }
     }
 
-    /// The items.
     var items: [Item]
     /// The time of a recording, which the item that ends it shows; `nil` without one.
     var time: Int?
@@ -63,13 +62,17 @@ struct TrayMenu: Hashable {
         items == other.items && (time == nil) == (other.time == nil)
     }
 
-    /// The item that shows the time.
     var timed: Item? { time == nil ? nil : all.first { $0.action == .record } }
 
     /// Returns an item and its children as an `(ia{sv}av)`; 0 is the menu itself.
     func layout(of id: Int, depth: Int) -> Value? {
         if id == 0 { return node(0, ["children-display": .string("submenu")], depth, items) }
         return item(id).map { node(id, properties($0), depth, $0.children) }
+    }
+
+    /// Returns an item as an `(ia{sv})`.
+    func row(_ item: Item) -> Value {
+        .structure([.int32(Int32(clamping: item.id)), .named(properties(item))])
     }
 
     private func node(
@@ -87,10 +90,8 @@ struct TrayMenu: Hashable {
         ])
     }
 
-    /// Returns the item with an id; `nil` if there is none.
     func item(_ id: Int) -> Item? { all.first { $0.id == id } }
 
-    /// Returns the properties of an item.
     func properties(_ item: Item) -> [String: Value] {
         guard !item.label.isEmpty else { return ["type": .string("separator")] }
         var values: [String: Value] = [
@@ -108,21 +109,16 @@ struct TrayMenu: Hashable {
 }
 
 extension TrayMenu {
-    /// The menu for what `daemon` tells. `hasWindow` is `true` where the window is installed.
     init(_ daemon: DaemonMirror, hasWindow: Bool, _ numbers: inout Numbers) {
         self.init(daemon, hasWindow: hasWindow)
-        for index in items.indices {
-            items[index].id = numbers.number(Self.key(items[index], index))
-            for child in items[index].children.indices {
-                let item = items[index].children[child]
-                items[index].children[child].id = numbers.number(Self.key(item, child))
+        func number(_ items: inout [Item]) {
+            for (index, item) in items.enumerated() {
+                let words = item.label.isEmpty ? "line \(index)" : item.label
+                items[index].id = numbers.number(item.action.map { "\($0)" } ?? words)
+                number(&items[index].children)
             }
         }
-    }
-
-    /// Returns what an item does, or else what it says or where it is.
-    private static func key(_ item: Item, _ index: Int) -> String {
-        item.action.map { "\($0)" } ?? (item.label.isEmpty ? "line \(index)" : item.label)
+        number(&items)
     }
 
     private init(_ daemon: DaemonMirror, hasWindow: Bool) {
@@ -139,33 +135,29 @@ extension TrayMenu {
         time = isRecording ? Int(daemon[\CaptureInterface.recordingSeconds] ?? 0) : nil
         let scenes = daemon[\ScenesInterface.names] ?? []
         let scene = daemon[\ScenesInterface.current]
-        let names: [(Layout, String)] = [
-            (.pip, "Picture in Picture"), (.sideBySide, "Side by Side"), (.stacked, "Stacked"),
-            (.single, "One Picture"),
-        ]
-        // Who looks, for whoever wonders why the light is on.
+        // The apps that use the camera explain why its light is on.
         let viewers = ViewerNames(daemon).sentence
         items = viewers.map { [Item(label: $0, isEnabled: false), .line] } ?? []
         items += [
             Item(label: "Swap", action: .swap),
             Item(
                 label: "Layout",
-                children: names.map { choice, name in
+                children: Layout.allCases.map {
                     Item(
-                        label: name,
-                        action: .layout(choice),
-                        mark: Mark(isOn: choice == layout, isOneOfSeveral: true)
+                        label: $0.title,
+                        action: .layout($0),
+                        mark: Mark(isOn: $0 == layout, isOneOfSeveral: true)
                     )
                 }
             ),
             Item(
                 label: "Scene",
                 isEnabled: !scenes.isEmpty,
-                children: scenes.map { name in
+                children: scenes.map {
                     Item(
-                        label: name,
-                        action: .scene(name),
-                        mark: Mark(isOn: name == scene, isOneOfSeveral: true)
+                        label: $0,
+                        action: .scene($0),
+                        mark: Mark(isOn: $0 == scene, isOneOfSeveral: true)
                     )
                 }
             ),

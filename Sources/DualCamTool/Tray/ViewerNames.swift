@@ -14,7 +14,6 @@ struct ViewerNames: Equatable {
         }
     }
 
-    /// The programs that look at the stream of `daemon`.
     init(_ daemon: DaemonMirror) { self.init(daemon[\StreamInterface.viewers] ?? []) }
 
     /// The sentence about them; `nil` while there are none.

@@ -17,11 +17,16 @@ _Bool cav_load(void);
 
 /// The end of a movie. In libav it is a macro of casts, which Swift does not import.
 static const int cav_end_of_file = AVERROR_EOF;
+static const int cav_invalid = AVERROR_INVALIDDATA;
+static const int cav_unknown = AVERROR_UNKNOWN;
 
-/// The result of a call that was interrupted, and the refusals of a server. Macros of casts, too.
-static const int cav_interrupted = AVERROR_EXIT;
+/// The refusals of a server, and what is none of its answers. Macros of casts, too.
 static const int cav_unauthorized = AVERROR_HTTP_UNAUTHORIZED;
 static const int cav_forbidden = AVERROR_HTTP_FORBIDDEN;
+static const int cav_bad_request = AVERROR_HTTP_BAD_REQUEST;
+static const int cav_not_found = AVERROR_HTTP_NOT_FOUND;
+static const int cav_refused = AVERROR_HTTP_OTHER_4XX;
+static const int cav_server_error = AVERROR_HTTP_SERVER_ERROR;
 
 /// AV_NOPTS_VALUE, an unknown time; a macro of casts, too.
 static const int64_t cav_no_time = AV_NOPTS_VALUE;

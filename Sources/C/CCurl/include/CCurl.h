@@ -14,12 +14,13 @@ enum ccurl_result {
     ccurl_done,
     /// The callback ended it.
     ccurl_stopped,
-    /// There is no connection, or none any more.
+    /// There is no connection.
+    ccurl_unreached,
+    /// There is none any more.
     ccurl_lost,
-    /// Nothing comes.
-    ccurl_silent,
     /// The certificate, or another part of TLS, is refused.
     ccurl_untrusted,
+    /// What comes is no HTTP.
     ccurl_failed,
 };
 
@@ -28,23 +29,22 @@ enum ccurl_result {
 bool ccurl_load(const char *authorities);
 
 /// Creates a request. `resolved` is HOST:PORT:ADDRESS,… or NULL, `credentials` USER:PASSWORD or
-/// NULL. A connection takes `connecting` milliseconds at most, and may be silent for `silence`
-/// seconds. Returns NULL without memory.
-struct ccurl *ccurl_make(const char *resolved, const char *credentials, long connecting, long silence);
+/// NULL. A connection takes `connecting` milliseconds at most. Returns NULL without memory.
+struct ccurl *ccurl_make(const char *resolved, const char *credentials, long connecting);
 void ccurl_free(struct ccurl *request);
 
-/// Gets `url`: calls `receive` for each piece of the body, until it returns false, and `proceed`
-/// once a second and more, until it returns false.
+/// Gets `url`: calls `receive` for each line of the headers, of all answers, and each piece of the
+/// body, until it returns false, and `proceed` once a second and more, until it returns false.
 enum ccurl_result ccurl_get(struct ccurl *request, const char *url, void *context,
-                            bool (*receive)(void *context, const void *bytes, size_t count),
+                            bool (*receive)(void *context, bool is_header, const void *bytes, size_t count),
                             bool (*proceed)(void *context));
 
 /// The status of the response, or 0.
 long ccurl_status(const struct ccurl *request);
 /// The Content-Type of the response, or NULL.
 const char *ccurl_type(const struct ccurl *request);
-/// The address that the response leads on to, or NULL.
-const char *ccurl_location(const struct ccurl *request);
+/// The errno of the last failure to connect, or 0.
+int ccurl_errno(const struct ccurl *request);
 /// The reason of the last failure.
 const char *ccurl_reason(const struct ccurl *request);
 

@@ -6,6 +6,7 @@
 #ifndef CJPEG_H
 #define CJPEG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,9 @@ struct cjpeg_decoder;
 // samples of component i.
 struct cjpeg_header {
     unsigned width, height;
-    int components;
-    int is_ycc, is_gray;
+    bool is_ycc, is_gray;
+    // The colours can be made into YCbCr.
+    bool is_color;
     int across[3], down[3];
 };
 
@@ -31,17 +33,23 @@ struct cjpeg_plane {
 struct cjpeg_decoder *cjpeg_create(void);
 void cjpeg_destroy(struct cjpeg_decoder *decoder);
 
-// Reads the header of a JPEG. Returns 0, or -1 if it is damaged.
+// Why there is no picture. All but the first hold for every picture like this one; their messages
+// are words for people.
+enum { CJPEG_DAMAGED = -1, CJPEG_UNSUPPORTED = -2, CJPEG_TOO_LARGE = -3 };
+
+// Reads the header of a JPEG. Returns 0, or why it cannot.
 int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_t count,
                       struct cjpeg_header *header);
 
 // Decodes the JPEG whose header was read last, and whose bytes have not moved, at 1 / `denominator`
-// (1, 2, 4 or 8) of its size. Returns 0; 1 if the file has noise that leaves the picture whole,
-// such as stray bytes before a marker or no end marker; or -1 for anything less than a whole
-// picture.
-int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cjpeg_plane *planes);
+// (1, 2, 4 or 8) of its size. `is_raw` takes the planes as they are in the file; otherwise three
+// planes of YCbCr are made of its colours, all of the picture's size. Returns 0; 1 if the file has
+// noise that leaves the picture whole, such as stray bytes before a marker or no end marker; or why
+// there is no whole picture. One that takes long is given up once `proceed` returns false.
+int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, const struct cjpeg_plane *planes,
+                 bool (*proceed)(void *), void *context);
 
-// Returns the library's message for the last fault; valid until the next call.
+// Returns the message of the last fault; valid until the next call.
 const char *cjpeg_message(const struct cjpeg_decoder *decoder);
 
 #endif

@@ -2,7 +2,8 @@
 //
 // They are in C since Swift cannot compile code for AVX2 beside code for any processor and choose
 // one at run time. Each function has a plain loop that defines its result; tests compare both with
-// Imaging/Reference.swift. No function reads or writes beyond what it says, and none allocates.
+// Tests/ImagingTests/Reference.swift. No function reads or writes beyond what it says, and none
+// allocates.
 //
 // A row is either packed, Y U Y V, or split: luma, and chroma U V U V with half as many pairs as
 // pixels.

@@ -3,19 +3,37 @@
 #ifndef CSANDBOX_H
 #define CSANDBOX_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 // Takes from the calling thread, and from all threads that it starts, the right to gain privileges
-// (PR_SET_NO_NEW_PRIVS), to open files and to connect by TCP, except to `port` if that is not 0,
-// with Landlock. Returns 0 or an errno: ENOSYS or EOPNOTSUPP if the kernel has no Landlock, EPERM
-// if a filter refuses its calls.
-int csandbox_leave_files(int port);
+// (PR_SET_NO_NEW_PRIVS), to open files and, unless `network`, to connect by TCP, with Landlock.
+// Returns 0 or an errno: ENOSYS or EOPNOTSUPP if the kernel has no Landlock, EPERM if a filter
+// refuses its calls.
+int csandbox_leave_files(bool network);
 
 // Takes every system call from the calling thread, and from all threads that it starts, except for
-// those that work on open descriptors, memory, threads and time, and, if `network` is not 0, on
-// sockets of the internet, with seccomp. Other calls fail with EPERM. Returns 0 or an errno: EINVAL
-// if the kernel has no seccomp. Takes the right to gain privileges as well, as prctl(2) requires.
-int csandbox_leave_calls(int network);
+// those that work on open descriptors, memory, threads and time, with seccomp. If `network`, there
+// are sockets of the internet, too, which can be connected to the peers of `csandbox_serve_peers`
+// alone. Other calls fail with EPERM. Returns 0 or an errno: EINVAL if the kernel has no seccomp.
+// Takes the right to gain privileges as well, as prctl(2) requires.
+int csandbox_leave_calls(bool network);
+
+// Adds an address, a struct sockaddr of the internet, to those that are one peer's.
+void csandbox_add_peer(const void *address, size_t length);
+
+// Starts a process that connects this one's sockets to the addresses added so far, a limited number
+// of times, and ends with the calling thread. connect(2), and for datagrams sendmsg(2) with an
+// address, go through it. To be called once: after `csandbox_leave_files`, whose scope would keep
+// the signal of that end from it, and before `csandbox_leave_calls`. Returns 0 or an errno.
+int csandbox_serve_peers(bool by_datagrams);
+
+// True once this process has tried to reach something else than the peer, or the peer too often.
+bool csandbox_has_strayed(void);
+
+// True if this process has a connection of the internet.
+bool csandbox_is_connected(void);
 
 // The most descriptors in one message.
 enum { csandbox_most_descriptors = 8 };

@@ -1,0 +1,28 @@
+/// The notice over a picture that is not live.
+package enum Notice: CaseIterable, Hashable, Sendable {
+    /// The camera is being opened.
+    case waiting
+    case noCamera
+    /// The camera does not deliver; never `.none`.
+    case interrupted(Interruption)
+
+    package static let allCases =
+        [waiting, noCamera] + Interruption.allCases.compactMap(Notice.init)
+
+    /// The notice of an interruption; `nil` for `.none`.
+    package init?(_ interruption: Interruption) {
+        if interruption == .none { return nil }
+        self = .interrupted(interruption)
+    }
+
+    /// Returns the notice as people would say it. A second line says what would help.
+    package func text(for role: Role) -> String {
+        switch self {
+        case .waiting: "Waiting for the camera"
+        case .noCamera: "No camera\nPlug one in"
+        case .interrupted(.notFound):
+            Interruption.notFound.text(for: role) + "\nRun dualcamctl cameras --all"
+        case .interrupted(let interruption): interruption.text(for: role)
+        }
+    }
+}

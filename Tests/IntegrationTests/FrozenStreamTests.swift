@@ -1,0 +1,61 @@
+import Control
+import DBusKit
+import Frames
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("A frozen picture", .timeLimit(.minutes(5)))
+    struct FrozenStreamTests {
+        private static let size = Size(width: 1280, height: 720)
+
+        /// Returns the frame counter in the stream's newest picture.
+        private func counter(_ reader: StreamReader) throws -> Int? {
+            StreamPicture(try reader.next(), size: Self.size)
+                .counter(of: Self.size, in: Rect(Self.size))
+        }
+
+        @Test("stays while its camera goes on, is live again at once, and ends with privacy")
+        func freezing() throws {
+            let configuration = """
+                [scene]
+                layout = "single"
+                [cameras.back]
+                source = "test:ramp"
+                [cameras.front]
+                source = "test:bars"
+                """
+            try Daemon.with(configuration) { daemon in
+                func set(_ isFrozen: Bool) throws { try daemon.back.set(\.frozen, isFrozen) }
+                func frozen() throws -> Bool { try daemon.back.get(\.frozen) }
+                let refusal = #expect(throws: DBusError.self) { try set(true) }
+                #expect(refusal?.message.contains("shows no picture now") == true)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                try eventually("the picture") { try counter(reader) != nil }
+                try set(true)
+                #expect(try frozen())
+                // Of the newest three pictures one is kept; then the counter stands still.
+                for _ in 0..<10 { _ = try reader.next() }
+                let kept = try #require(try counter(reader))
+                let captured = try daemon.captured[0]
+                for _ in 0..<20 { #expect(try counter(reader) == kept) }
+                #expect(try daemon.captured[0] > captured, "the camera stopped")
+                try set(false)
+                try eventually("live pictures") {
+                    try counter(reader).map { $0 > kept + 20 } ?? false
+                }
+                try set(true)
+                try daemon.privacy.set(\.enabled, true)
+                #expect(try !frozen())
+                try daemon.privacy.set(\.enabled, false)
+                try eventually("pictures that move") {
+                    guard let one = try counter(reader) else { return false }
+                    _ = try reader.next()
+                    return try counter(reader).map { $0 != one } ?? false
+                }
+                #expect(try !frozen())
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import CTurboJPEG
+import Control
+import DBusKit
+import Foundation
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Tests of previews, of cameras that only PipeWire has.
+    @Suite("Previews", .timeLimit(.minutes(2)))
+    struct OpenPreviewTests {
+        /// The camera "desk" is the back one, and "phone" none; a consumer need not come.
+        private func with(_ body: (Daemon) throws -> Void) throws {
+            let configuration = DaemonTests.still(back: "pipewire:desk", front: "test")
+            try Daemon.with(configuration) { daemon in
+                let picture = "\(daemon.session.directory)/red.jpg"
+                try ffmpeg(["-f", "lavfi", "-i", "color=red:s=640x360", "-frames:v", "1", picture])
+                let node = Programs.path(of: "jpeg-node")
+                for name in ["desk", "phone"] {
+                    _ = try daemon.session.run(node, [name, "640", "360", picture])
+                }
+                try eventually("both cameras", within: 20) {
+                    let devices = try daemon.get("Devices", of: .stream).array ?? []
+                    let ids = devices.compactMap { $0.named?["id"]?.string }
+                    return ids.contains("pipewire:desk") && ids.contains("pipewire:phone")
+                }
+                try body(daemon)
+            }
+        }
+
+        private func open(_ device: String, _ daemon: Daemon) throws -> PreviewReader {
+            PreviewReader(try daemon.stream.call(\.openPreview, device))
+        }
+
+        private func isShowing(_ daemon: Daemon) -> Bool {
+            Holdings(of: daemon).names["thread preview"] != nil
+        }
+
+        @Test("a camera that has no role is shown in small pictures, as long as somebody looks")
+        func shown() throws {
+            try with { daemon in
+                let before = try Holdings.atRest(daemon)
+                for _ in 1...2 {
+                    let reader = try open("pipewire:phone", daemon)
+                    for _ in 1...3 {
+                        let picture = try #require(try reader.picture())
+                        #expect(size(of: picture) == [320, 180])
+                    }
+                    #expect(isShowing(daemon))
+                    reader.close()
+                    try eventually("its end", within: 10) { !isShowing(daemon) }
+                }
+                func excess() -> [String] { Holdings(of: daemon).excess(over: before) }
+                try eventually("the descriptors of before; there are more: \(excess())") {
+                    Holdings(of: daemon).descriptors <= before.descriptors
+                }
+            }
+        }
+
+        /// Returns the width and height of a JPEG.
+        private func size(of jpeg: [UInt8]) -> [CInt] {
+            let decoder = tjInitDecompress()
+            defer { tjDestroy(decoder) }
+            var (width, height, sampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
+            tjDecompressHeader3(
+                decoder,
+                jpeg,
+                UInt(jpeg.count),
+                &width,
+                &height,
+                &sampling,
+                &colors
+            )
+            return [width, height]
+        }
+    }
+}
