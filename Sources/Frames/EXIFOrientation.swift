@@ -40,34 +40,86 @@ package enum EXIFOrientation: Int, CaseIterable, Sendable {
 }
 
 extension EXIFOrientation {
-    /// The orientation that the EXIF data of a JPEG tell, without any other check of them.
-    package init(jpeg: UnsafeRawBufferPointer) {
-        self = .topLeft
-        var start = 2
-        while start + 4 <= jpeg.count, jpeg[start] == 0xFF, jpeg[start + 1] != 0xDA {
-            let end = start + 2 + (Int(jpeg[start + 2]) << 8 | Int(jpeg[start + 3]))
-            guard start + 4 <= end, end <= jpeg.count else { return }
-            let payload = jpeg[start + 4..<end]
-            if jpeg[start + 1] == 0xE1, payload.starts(with: "Exif\0\0".utf8) {
-                self = Self(tag: Self.tag(in: payload.dropFirst(6)) ?? 1)
-                return
+    /// The orientation that a JPEG, PNG, WebP or TIFF file tells, without any other check of it.
+    package init(file: UnsafeRawBufferPointer) {
+        let tiff: Slice<UnsafeRawBufferPointer>? =
+            switch file.first {
+            case 0xFF: Self.exif(inJPEG: file)
+            case 0x89: Self.exif(in: file, from: 8, name: "eXIf", isLittle: false, around: 12)
+            case UInt8(ascii: "R"):
+                Self.exif(in: file, from: 12, name: "EXIF", isLittle: true, around: 8)
+            case UInt8(ascii: "I"), UInt8(ascii: "M"): file[...]
+            default: nil
             }
-            start = end
-        }
+        self = Self(tag: tiff.flatMap(Self.tag) ?? 1)
     }
+
+    private static func exif(
+        inJPEG file: UnsafeRawBufferPointer
+    ) -> Slice<UnsafeRawBufferPointer>? {
+        var start = 2
+        while start + 4 <= file.count, file[start] == 0xFF, file[start + 1] != 0xDA {
+            guard let length = number(in: file[...], start + 2, bytes: 2, isLittle: false),
+                2 <= length, start + 2 + length <= file.count
+            else { return nil }
+            let payload = file[start + 4..<start + 2 + length]
+            if file[start + 1] == 0xE1, payload.starts(with: head) {
+                return payload.dropFirst(head.count)
+            }
+            start += 2 + length
+        }
+        return nil
+    }
+
+    /// Returns the chunk `name` of a PNG (name after length, and a checksum) or of a RIFF file
+    /// (length after name, and padding to an even length). `overhead` is what a chunk has besides.
+    private static func exif(
+        in file: UnsafeRawBufferPointer,
+        from first: Int,
+        name: String,
+        isLittle: Bool,
+        around overhead: Int
+    ) -> Slice<UnsafeRawBufferPointer>? {
+        var start = first
+        while let length = number(
+            in: file[...],
+            start + (isLittle ? 4 : 0),
+            bytes: 4,
+            isLittle: isLittle
+        ), start + 8 + length <= file.count {
+            if file[(start + (isLittle ? 0 : 4))...].starts(with: name.utf8) {
+                let chunk = file[start + 8..<start + 8 + length]
+                // Some writers keep what begins the data in a JPEG.
+                return chunk.starts(with: head) ? chunk.dropFirst(head.count) : chunk
+            }
+            start += overhead + length + (isLittle ? length % 2 : 0)
+        }
+        return nil
+    }
+
+    private static let head = Array("Exif\0\0".utf8)
 
     /// Returns the tag of the first directory of `tiff`, as TIFF 6.0 has it.
     private static func tag(in tiff: Slice<UnsafeRawBufferPointer>) -> Int? {
         let isLittle = tiff.first == UInt8(ascii: "I")
         func number(_ offset: Int, bytes count: Int) -> Int? {
-            let bytes = tiff.dropFirst(offset).prefix(count)
-            guard bytes.count == count else { return nil }
-            return (isLittle ? bytes.reversed() : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
+            Self.number(in: tiff, offset, bytes: count, isLittle: isLittle)
         }
         guard let start = number(4, bytes: 4), let count = number(start, bytes: 2) else {
             return nil
         }
         let entries = (0..<count).lazy.map { start + 2 + 12 * $0 }
         return entries.first { number($0, bytes: 2) == 0x0112 }.flatMap { number($0 + 8, bytes: 2) }
+    }
+
+    private static func number(
+        in data: Slice<UnsafeRawBufferPointer>,
+        _ offset: Int,
+        bytes count: Int,
+        isLittle: Bool
+    ) -> Int? {
+        let bytes = data.dropFirst(offset).prefix(count)
+        guard bytes.count == count else { return nil }
+        return (isLittle ? bytes.reversed() : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
     }
 }

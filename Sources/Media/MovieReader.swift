@@ -238,7 +238,7 @@ package final class MovieReader {
                 guard let size, let other = first.size, size != other else { return nil }
                 break
             }
-            first = (EXIFOrientation(jpeg: bytes(packet)).upright, size, fault)
+            first = (EXIFOrientation(file: bytes(packet)).upright, size, fault)
         }
         return (first?.upright ?? .identity, first?.fault)
     }

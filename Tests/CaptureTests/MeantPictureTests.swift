@@ -90,8 +90,8 @@ import Testing
             for value in [UInt8(0), 0x7F, 0xFF] {
                 var bytes = whole
                 bytes[place] = value
-                bytes.withUnsafeBytes { _ = EXIFOrientation(jpeg: $0) }
-                bytes.prefix(place).withUnsafeBytes { _ = EXIFOrientation(jpeg: $0) }
+                bytes.withUnsafeBytes { _ = EXIFOrientation(file: $0) }
+                bytes.prefix(place).withUnsafeBytes { _ = EXIFOrientation(file: $0) }
             }
         }
         let path = try file(
@@ -109,6 +109,31 @@ import Testing
         #expect(try FileSource(path: path).open(Self.request).mode.rate == 30)
     }
 
+    @Test(arguments: ["png", "tiff", "webp"])
+    func `other pictures are upright`(kind: String) throws {
+        let (path, transform) = ("\(scratch.path)/a.\(kind)", EXIFOrientation.rightTop.upright)
+        let source = try file("a.y4m", clip(of: picture(transform, .i420), frames: 1))
+        try ffmpeg(["-i", source, path])
+        let child = try Child("exiftool", ["-q", "-n", "-Orientation=6", path])
+        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+        try expectUpright(path, transform.apply(to: Self.size), "\(kind)")
+        let whole = Array(try Data(contentsOf: URL(filePath: path)))
+        for count in stride(from: 0, to: whole.count, by: 7) {
+            whole.prefix(count).withUnsafeBytes { _ = EXIFOrientation(file: $0) }
+        }
+    }
+
+    private func clip(of picture: Frame, frames: Int) -> [UInt8] {
+        var raw = Array("YUV4MPEG2 W64 H32 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n".utf8)
+        for _ in 0..<frames {
+            raw += Array("FRAME\n".utf8)
+            for plane in (0..<3).map(picture.plane) {
+                for y in 0..<plane.rows { raw += (0..<plane.rowBytes).map { plane.row(y)[$0] } }
+            }
+        }
+        return raw
+    }
+
     /// Makes a movie of `picture`, whose track has the matrix of `transform`.
     private func movie(
         _ picture: Frame,
@@ -116,14 +141,9 @@ import Testing
         _ codec: String,
         _ options: [String] = []
     ) throws -> String {
-        var raw = Array("YUV4MPEG2 W64 H32 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n".utf8)
-        for _ in 0..<3 {
-            raw += Array("FRAME\n".utf8)
-            for plane in (0..<3).map(picture.plane) {
-                for y in 0..<plane.rows { raw += (0..<plane.rowBytes).map { plane.row(y)[$0] } }
-            }
-        }
-        let (source, path) = (try file("a.y4m", raw), "\(scratch.path)/a.mov")
+        let (source, path) = (
+            try file("a.y4m", clip(of: picture, frames: 3)), "\(scratch.path)/a.mov"
+        )
         try ffmpeg(
             ["-i", source, "-c:v", codec, "-q:v", "2", "-pix_fmt", "yuvj420p", "-strict", "-1"]
                 + options + [path]

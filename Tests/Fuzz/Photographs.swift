@@ -13,7 +13,7 @@ extension FuzzTarget {
 
 /// Does all that is done with a photograph from outside.
 @Sendable private func readPhotograph(_ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { _ = EXIFOrientation(jpeg: $0) }
+    bytes.withUnsafeBytes { _ = EXIFOrientation(file: $0) }
     guard let photograph = try? Photograph(bytes) else { return }
     // Pixels are the library's work, and large pictures would take all the time.
     guard photograph.outline.size.area < 1 << 16 else { return }
