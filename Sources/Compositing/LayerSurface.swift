@@ -59,7 +59,8 @@ final class LayerSurface {
             interior = decoration.interior
         }
         if layer.iconOpacity * layer.opacity > 0 {
-            icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
+            let area = layer.area(from: SwapIcon.distance * unit)
+            icon.update(in: area, opacity: layer.iconOpacity * layer.opacity)
         }
         compose(pipelines[layer.source.pipeline])
         // A veiled picture is no page to be read.

@@ -77,6 +77,7 @@ package struct SceneInterface: InterfaceMembers {
     package let main = PropertyMember<ObjectPath>("Main")
     package let inset = PropertyMember<ObjectPath>("Inset")
     package let insetVisible = PropertyMember<Bool>("InsetVisible", .readWrite(.everyone))
+    package let insetShape = PropertyMember<String>("InsetShape", .readWrite(.everyone))
     package let insetCorner = PropertyMember<String>("InsetCorner", .readWrite(.everyone))
     package let insetSize = PropertyMember<Double>("InsetSize", .readWrite(.everyone))
     package let swapIcon = PropertyMember<Bool>("SwapIcon", .readWrite(.everyone))

@@ -98,14 +98,19 @@ extension Corner: ExpressibleByArgument {}
 
 struct Inset: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show, hide, move or resize the inset."
+        abstract: "Show, hide, move, resize or shape the inset."
     )
 
     @Argument(
-        help: "show, hide or toggle. Not needed with --corner or --size.",
+        help: "show, hide or toggle. Not needed with an option.",
         completion: .list(["show", "hide", "toggle"])
     )
     var verb: String?
+    @Option(
+        help: "Give it this shape, or the next.",
+        completion: .list(InsetShape.allCases.map(\.rawValue))
+    )
+    var shape: String?
     @Option(
         help: "Move it to this corner, or to the next.",
         completion: .list(Corner.allCases.map(\.rawValue))
@@ -132,6 +137,7 @@ struct Inset: ParsableCommand {
         func add(_ verb: PropertyVerb, _ given: String?) throws {
             if let given { changes.append((verb, try verb.change(given))) }
         }
+        try add(verb("InsetShape", PropertyVerb.Text.row("inset-shape")), shape)
         try add(verb("InsetCorner", PropertyVerb.Text.row("inset-corner")), corner)
         try add(verb("InsetSize", PropertyVerb.Text.row("inset-size")), size)
         let words = ["show": "on", "hide": "off", "toggle": "toggle"]
@@ -155,12 +161,17 @@ struct Inset: ParsableCommand {
         client.tellObstacles(to: verb == "hide" ? [] : changes.map(\.verb.property), nil)
         let scene = try client.getAll(of: SceneInterface.self, startsService: !changes.isEmpty)
         let (corner, size) = (scene[\.insetCorner] ?? "", scene[\.insetSize] ?? 0)
+        let shape = scene[\.insetShape] ?? ""
         options.answer(
             nil,
-            "\(scene[\.insetVisible] == true ? "shown" : "hidden"), \(corner), \((size * 100).tidy) %",
+            """
+            \(scene[\.insetVisible] == true ? "shown" : "hidden"), \(corner), \
+            \((size * 100).tidy) %, \(shape)
+            """,
             [
                 ("insetVisible", JSON(scene[\.insetVisible])),
                 ("insetCorner", JSON(corner)), ("insetSize", JSON(size)),
+                ("insetShape", JSON(shape)),
             ]
         )
     }

@@ -21,6 +21,9 @@ final class Carrier {
     private final class Marks {
         var home: Rect?
         var target: Rect?
+        var isRound = false
+
+        func radius(_ rect: Rect) -> Double { isRound ? rect.width / 2 : 9 }
     }
 
     /// The time in which it settles, in seconds.
@@ -32,12 +35,14 @@ final class Carrier {
         let marks = marks
         outline = DrawingArea { canvas, _ in
             if let home = marks.home {
-                canvas.fill(home, radius: 9, .black(0.55))
-                canvas.outline(home.inset(by: 1), radius: 9, width: 2, dash: 6, .white())
+                let radius = marks.radius(home)
+                canvas.fill(home, radius: radius, .black(0.55))
+                canvas.outline(home.inset(by: 1), radius: radius, width: 2, dash: 6, .white())
             }
             if let target = marks.target, target != marks.home {
-                canvas.outline(target.inset(by: 1), radius: 9, width: 4, .black(0.6))
-                canvas.outline(target.inset(by: 1), radius: 9, width: 2, .amber)
+                let radius = marks.radius(target)
+                canvas.outline(target.inset(by: 1), radius: radius, width: 4, .black(0.6))
+                canvas.outline(target.inset(by: 1), radius: radius, width: 2, .amber)
             }
         }
         widget = Overlay(outline)
@@ -49,7 +54,9 @@ final class Carrier {
     }
 
     /// Picks up what is at `rect` of the window, and looks like `picture`.
-    func lift(_ rect: Rect, _ picture: Texture?) {
+    func lift(_ rect: Rect, _ picture: Texture?, isRound: Bool) {
+        marks.isRound = isRound
+        copy.style("round", if: isRound)
         start = rect.inset(by: -rect.width * (Self.lift - 1) / 2)
         (marks.home, isFollowing) = (rect, true)
         copy.show(picture)

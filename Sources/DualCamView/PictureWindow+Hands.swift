@@ -86,7 +86,11 @@ extension PictureWindow {
             guard let other = areas.other else { return }
             lifted = areas
             showControls(false)
-            carrier.lift(viewport.place(other), newest?.texture(of: other))
+            carrier.lift(
+                viewport.place(other),
+                newest?.texture(of: other),
+                isRound: daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+            )
             // What is carried is nowhere else.
             set(\SceneInterface.insetVisible, to: false)
         case .carry(let x, let y):

@@ -18,6 +18,7 @@ final class PreferencesWindow {
     private var cameras: PerRole<CameraRows>
     private let exchange = Button("Swap the Cameras")
     private let layout = ChoiceRow("Layout", "How the two pictures are arranged")
+    private let round = SwitchRow("Round Inset")
     private let tray = SwitchRow("Icon in the Tray", "From the next login on")
     private let opening = SwitchRow("Show the Window", "From the next login on")
     private let ticks = SwitchRow("Sound of Dials")
@@ -103,7 +104,7 @@ final class PreferencesWindow {
         first.append(exchange.wraps())
         let page = PreferencesPage([
             first, cameras.front.group, cameras.back.group,
-            PreferencesGroup("Picture", "", [layout]),
+            PreferencesGroup("Picture", "", [layout, round]),
             PreferencesGroup("At Login", "", [tray, opening]),
             PreferencesGroup("Controls", "", [ticks, keys]), doctor.group,
         ])
@@ -278,6 +279,10 @@ final class PreferencesWindow {
         layout.onChoice { [unowned self] index in
             set(\SceneInterface.layout, to: Layout.allCases[index].rawValue)
         }
+        round.onToggle { [unowned self] isOn in
+            let shape = isOn ? InsetShape.circle : .rectangle
+            set(\SceneInterface.insetShape, to: shape.rawValue)
+        }
         tray.isOn = Autostart.tray?.isOn ?? false
         tray.onToggle { [unowned self] in start(.tray, $0) }
         opening.isOn = Autostart.window?.isOn ?? false
@@ -342,6 +347,8 @@ final class PreferencesWindow {
             exchange.grabFocus()
         }
         layout.isSensitive = isPresent
+        round.isSensitive = isPresent
+        round.isOn = daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
         let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
         layout.show(
             Layout.allCases.map(\.title),

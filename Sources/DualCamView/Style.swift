@@ -65,6 +65,7 @@ func styleSheet(_ scale: Double) -> String {
         .recording button { min-width: \(px(24)); padding: 0; -gtk-icon-size: \(px(12)); }
         .carried { border-radius: 9px; box-shadow: 0 12px 28px alpha(black, 0.55);
                    border: 2px solid white; }
+        .carried.round { border-radius: 50%; }
         .situation { color: white; font-size: \(px(14)); -gtk-icon-size: \(px(48)); }
         .situation .title { font-weight: 700; font-size: \(px(20)); }
         .situation button { \(button) background: white; color: black; font-weight: 700;

@@ -5,8 +5,10 @@ import Glibc
 /// The swap icon: two arrows chasing each other on a dark disc, drawn by cairo and kept as the
 /// weights that lay it on the canvas. Bound to one thread.
 package struct SwapIcon: ~Copyable {
-    /// The diameter, and the distance of the edge from the picture's, on a canvas 720 high.
-    private static let (diameter, distance) = (25.0, 8.0)
+    /// The diameter on a canvas 720 high.
+    private static let diameter = 25.0
+    /// The distance from the edges of the picture, on such a canvas.
+    package static let distance = 8.0
 
     private let unit: Double
     private let canvas: Size
@@ -23,16 +25,15 @@ package struct SwapIcon: ~Copyable {
         unit = canvas.unit
     }
 
-    /// Places the icon in the top right corner of `rect`, with an opacity of 0 … 1. Allocates when
+    /// Places the icon in the top right corner of `area`, with an opacity of 0 … 1. Allocates when
     /// it is drawn: once for each place where it comes to rest. While it moves it keeps to whole
     /// pixel pairs.
-    package mutating func update(in rect: Rect, opacity: Double) {
+    package mutating func update(in area: Rect, opacity: Double) {
         let size = Self.diameter * unit
-        let left = rect.maxX - Self.distance * unit - size
-        let top = rect.y + Self.distance * unit
+        let (left, top) = (area.maxX - size, area.y)
         let fraction = (x: left - (left / 2).rounded(.down) * 2, y: top - top.rounded(.down))
-        let rests = rect == last
-        last = rect
+        let rests = area == last
+        last = area
         if offset.x < 0 || (rests && offset != fraction) {
             offset = fraction
             self.opacity = -1

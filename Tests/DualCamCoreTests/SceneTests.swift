@@ -440,6 +440,25 @@ extension SceneTests {
         }
     }
 
+    @Test(arguments: [(1280, 720), (720, 1280), (2560, 1080)], [0.1, 0.25, 0.5])
+    func `a round inset is a circle on the canvas, with its marks inside`(
+        canvas: (Int, Int),
+        fraction: Double
+    ) throws {
+        let canvas = Size(width: canvas.0, height: canvas.1)
+        var style = SceneStyle()
+        (style.insetShape, style.insetSize, style.insetCorner) = (.circle, fraction, .bottomLeft)
+        let scene = SceneState.both(canvas, style)
+        let inset = try #require(layers(scene.scene(at: at(0))).last)
+        let (rect, radius) = (inset.rect, inset.rect.width / 2)
+        #expect(rect.width == rect.height && inset.corners == CornerRadii(radius))
+        #expect(rect.x > 0 && rect.y > 0 && rect.maxY < Double(canvas.height))
+        #expect(inset.fill == 1)
+        let marks = inset.area(from: 8)
+        let (x, y) = (marks.x - rect.midX, marks.y - rect.midY)
+        #expect((x * x + y * y).squareRoot() <= radius + 1e-6)
+    }
+
     @Test func anotherCanvasEndsATransitionAtOnce() {
         var scene = state()
         scene.setSwapped(true, at: at(0))

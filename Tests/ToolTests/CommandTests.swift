@@ -44,6 +44,8 @@ struct CommandTests {
             ["inset", "hide", "--corner", "bottom-left", "--size", "0.3"],
             ["InsetCorner=bottom-left", "InsetSize=0.3", "InsetVisible=false"]
         ),
+        (["inset", "--shape", "circle"], ["InsetShape=circle"]),
+        (["inset", "--shape", "next"], ["Step Scene InsetShape next"]),
         (["inset", "--size", "0.1"], ["InsetSize=0.1"]),
         (["inset", "--size", "30%"], ["InsetSize=0.3"]),
         (["inset", "--size", "+5 %"], ["Step Scene InsetSize 0.05"]),
@@ -150,7 +152,7 @@ struct CommandTests {
         (["layout", "single"], #"{"version":1,"layout":"single"}"#),
         (
             ["inset", "hide"],
-            #"{"version":1,"insetVisible":false,"insetCorner":"top-right","insetSize":0.25}"#
+            #"{"version":1,"insetVisible":false,"insetCorner":"top-right","insetSize":0.25,"insetShape":"rectangle"}"#
         ),
         (["mirror", "on"], #"{"version":1,"camera":"back","mirror":true}"#),
         (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),
@@ -484,7 +486,8 @@ struct CommandTests {
         (["orientation"], "auto\n"), (["pro"], "on\n"), (["iso"], "back: ≈400\n"),
         (["shutter"], "back: 1/250\n"), (["focus"], "back: 0.7 (0.3 m)\n"),
         (["wb"], "back: shade (7500 K)\n"), (["ev"], "back: 0\n"), (["zoom"], "back: 1×\n"),
-        (["title"], "off\n"), (["inset"], "shown, top-right, 25 %\n"), (["dial"], "iso\n"),
+        (["title"], "off\n"), (["inset"], "shown, top-right, 25 %, rectangle\n"),
+        (["dial"], "iso\n"),
         (["privacy"], "off\n"), (["live-photo"], "off\n"), (["hud"], "pro\n"),
         (["swap-icon"], "on\n"), (["torch"], "back: off\n"), (["freeze"], "back: off\n"),
         (["ink"], "back: off\n"), (["record"], "not recording\n"),

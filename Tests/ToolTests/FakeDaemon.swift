@@ -326,7 +326,8 @@ final class FakeDaemon {
     private static let scene: [String: Value] = [
         "Swapped": .boolean(false), "Layout": .string("pip"),
         "Main": .objectPath(DualCam.backPath), "Inset": .objectPath(DualCam.frontPath),
-        "InsetVisible": .boolean(true), "InsetCorner": .string("top-right"),
+        "InsetVisible": .boolean(true), "InsetShape": .string("rectangle"),
+        "InsetCorner": .string("top-right"),
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
         "Layouts": .strings(["pip", "single"]), "Title": .string(""),
         "TitleCorner": .string("bottom-left"), "HudConsumer": .string(""),

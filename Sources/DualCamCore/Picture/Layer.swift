@@ -66,6 +66,11 @@ package struct Layer: Hashable, Sendable {
     package var notice: Notice?
 
     /// An opaque layer without decoration.
+    /// Returns the area for marks and words: this far from the edges, and from round corners.
+    package func area(from distance: Double) -> Rect {
+        rect.inset(by: max(distance, corners.largest * (1 - 0.5.squareRoot())))
+    }
+
     package init(role: Role, rect: Rect) {
         self.role = role
         self.rect = rect

@@ -20,11 +20,20 @@ package enum Corner: String, CaseIterable, Hashable, Sendable {
     case bottomRight = "bottom-right"
 }
 
+/// The shape of the inset.
+package enum InsetShape: String, CaseIterable, Hashable, Sendable {
+    /// The stream's own shape.
+    case rectangle
+    /// As wide as the rectangle, if it fits; the picture is cropped to it.
+    case circle
+}
+
 /// The user's choices for the look of the scene.
 package struct SceneStyle: Hashable, Sendable {
     package var layout = Layout.pip
     /// `true` if layout `pip` shows its inset.
     package var insetVisible = true
+    package var insetShape = InsetShape.rectangle
     package var insetCorner = Corner.topRight
     /// The inset's width, as a fraction of the canvas's.
     package var insetSize = 0.25
@@ -193,9 +202,11 @@ struct Arrangement: Hashable, Sendable {
         _ style: SceneStyle
     ) -> Placement {
         let whole = Rect(canvas)
-        let width = even(whole.width * style.insetSize)
-        let height = (width / canvas.aspect).rounded()
         let margin = even(whole.width * style.insetMargin)
+        let isRound = style.insetShape == .circle
+        let room = isRound ? whole.height - 2 * margin : whole.width
+        let width = even(min(whole.width * style.insetSize, room))
+        let height = isRound ? width : (width / canvas.aspect).rounded()
         let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
         let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
         var inset = framed
@@ -205,6 +216,7 @@ struct Arrangement: Hashable, Sendable {
             width: width,
             height: height
         )
+        if isRound { (inset.corners, inset.fill) = (CornerRadii(width / 2), 1) }
         inset.shadowOpacity = 0.35
         inset.iconOpacity = style.swapIcon ? 1 : 0
         return inset

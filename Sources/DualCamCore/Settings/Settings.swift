@@ -157,6 +157,7 @@ extension SceneStyle {
             .guarded
         ),
         .init("inset-visible", nil, \.insetVisible, .boolean, .inset, .guarded),
+        .init("inset-shape", "rectangle | circle", \.insetShape, .choice(), .inset, .guarded),
         .init(
             "inset-corner",
             "top-left | top-right | bottom-left | bottom-right",
