@@ -10,11 +10,7 @@ extension PictureWindow {
         switch command {
         case .swap: call(\SceneInterface.swap)
         case .reset: call(\SceneInterface.reset)
-        case .nextLayout:
-            let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
-            let all = Layout.allCases
-            let next = all[((all.firstIndex(of: present) ?? 0) + 1) % all.count]
-            set(\SceneInterface.layout, to: next.rawValue)
+        case .nextLayout: step(\SceneInterface.layout, "next")
         case .scene(let number): applyScene(number)
         case .toggleOther: toggle(\SceneInterface.insetVisible)
         case .photo: takePhoto()
@@ -158,13 +154,11 @@ extension PictureWindow {
 
     private func toggleTorch() {
         guard let main = mainFirst.first, let daemon else { return }
-        let isOn = daemon[\CameraInterface.torch, at: main] ?? false
-        daemon.set(\CameraInterface.torch, at: main, to: !isOn) { [weak self] error in
-            guard let self, let error else { return }
+        step(\CameraInterface.torch, "toggle", at: main) { [weak self] error in
+            guard let self else { return }
             if error.name.hasSuffix(".NotSupported") {
                 menu?.noTorch(daemon[\CameraInterface.name, at: main] ?? "")
             }
-            report(error)
         }
     }
 
@@ -194,7 +188,23 @@ extension PictureWindow {
         _ property: KeyPath<Members, PropertyMember<Bool>>,
         at path: ObjectPath = DualCam.path
     ) {
+        step(property, "toggle", at: path)
+    }
+
+    /// Has the daemon change a property from what it is, which the window may not know yet.
+    private func step<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        _ change: String,
+        at path: ObjectPath = DualCam.path,
+        failed: @escaping (DBusError) -> Void = { _ in }
+    ) {
         guard let daemon, daemon.isPresent == true else { return }
-        set(property, at: path, to: !(daemon[property, at: path] ?? false))
+        let name = Members.members[keyPath: property].name
+        let step = (Members.name, name, Variant(.string(change)))
+        daemon.call(\StepsInterface.step, at: path, step) { [weak self] answer in
+            guard case .failure(let error) = answer else { return }
+            failed(error)
+            self?.report(error)
+        }
     }
 }
