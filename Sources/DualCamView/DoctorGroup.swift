@@ -66,6 +66,7 @@ final class DoctorGroup {
         guard asked == check.name else {
             asked = check.name
             button.label = "Really Fix It?"
+            button.named(button.label)
             return
         }
         guard !isBusy else { return }

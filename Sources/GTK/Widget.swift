@@ -286,6 +286,8 @@ package class Widget: Object {
     /// The name that screen readers say.
     @discardableResult
     package func named(_ name: String) -> Self {
+        // In newer GTKs the words on a button are its name, whatever else it is called.
+        gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessible(GTK_ACCESSIBLE_PROPERTY_LABEL, name)
         return self
     }
