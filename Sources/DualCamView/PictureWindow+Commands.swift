@@ -191,7 +191,7 @@ extension PictureWindow {
         step(property, "toggle", at: path)
     }
 
-    /// Has the daemon change a property from what it is, which the window may not know yet.
+    /// Changes a property in the daemon from what it is, which the window may not know yet.
     private func step<Members: InterfaceMembers, Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         _ change: String,
