@@ -684,6 +684,7 @@ final class PictureWindow {
             (left, right) = (margin, margin)
             top = max(corner.height, inset.map { $0.y < 48 ? Int($0.maxY) : 0 } ?? 0) + 8
         }
+        stage.style("rtl", if: Widget.isRightToLeft)
         let (start, end) = Widget.isRightToLeft ? (right, left) : (left, right)
         for pill in [note.pill, toast.widget] {
             pill.setMargins(start: start, end: end)

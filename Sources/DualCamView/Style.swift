@@ -58,7 +58,7 @@ func styleSheet(_ scale: Double) -> String {
         .pill button { \(button) min-height: \(px(24)); padding: 0 \(px(12));
                        margin: \(px(4)) \(px(-8)) \(px(4)) 0; background: alpha(white, 0.16);
                        font-weight: 600; }
-        .pill button:dir(rtl) { margin: \(px(4)) 0 \(px(4)) \(px(-8)); }
+        .rtl .pill button { margin: \(px(4)) 0 \(px(4)) \(px(-8)); }
         .pill button:hover { background: alpha(white, 0.28); }
         .recording { font-feature-settings: "tnum"; font-weight: 600; }
         .recording .dot { background: \(red); min-width: \(px(10)); min-height: \(px(10));
