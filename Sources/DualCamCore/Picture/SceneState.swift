@@ -216,8 +216,12 @@ struct Arrangement: Hashable, Sendable {
             width: width,
             height: height
         )
-        if isRound { (inset.corners, inset.fill) = (CornerRadii(width / 2), 1) }
-        inset.shadowOpacity = 0.35
+        if isRound {
+            (inset.corners, inset.fill) = (CornerRadii(width / 2), 1)
+        } else {
+            // The shadow has the shape of a rectangle.
+            inset.shadowOpacity = 0.35
+        }
         inset.iconOpacity = style.swapIcon ? 1 : 0
         return inset
     }
