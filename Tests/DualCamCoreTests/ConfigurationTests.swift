@@ -54,6 +54,7 @@ import Testing
 
         [scene]
         layout = "side-by-side"
+        inset-shape = "circle"
         inset-corner = "bottom-left"
         inset-size = 0.31
         inset-margin = 0
@@ -121,7 +122,7 @@ import Testing
         #expect(front.isoRange == 100...100 && front.lenses.isEmpty)
         let style = configuration.scene.style
         #expect(style.layout == .sideBySide && style.insetCorner == .bottomLeft)
-        #expect(style.insetSize == 0.31 && style.insetMargin == 0)
+        #expect(style.insetShape == .circle && style.insetSize == 0.31 && style.insetMargin == 0)
         #expect(style.insetBorder == 0 && style.insetRadius == 7 && style.gap == 3)
         #expect(style.background == .crop && !style.recordMark)
         #expect(style.swapDuration == 0 && !style.swapIcon)
