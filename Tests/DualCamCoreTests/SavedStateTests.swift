@@ -86,6 +86,7 @@ import Testing
         "[cameras.x]\nink = 3\nconfigured-ink = true\nperspective = [[0, 0]]\n"
             + "configured-perspective = []",
         "[cameras.x]\nink = true\nperspective = []", "title = \"\\u202E\"\ntitle-corner = 3",
+        "[scene]\ntitle = [\"a\"]\ntitle-corner = 3\nprivacy = 1",
         "[cameras.x]\nmirror = true\nrotation = 0", "unknown = 1\n[other]\nx = 2",
     ])
     func whatMakesNoSenseIsAsAtFirst(text: String) throws {

@@ -549,6 +549,27 @@ import Testing
         #expect(state.title == ada)
     }
 
+    /// The daemon may end before it has stored what followed the end of privacy.
+    @Test(arguments: [true, false])
+    mutating func overARestartToo(_ isPrivate: Bool) throws {
+        let ada = try Title(lines: ["Ada"])
+        send(.set(\.title, ada))
+        _ = apply(try SceneBook().preset("away"))
+        send(.privacy(.set(true)), .scenes(.tookPrivacy))
+        let text = SavedState(state).text
+        state = State.withTwoCameras()
+        send(.privacy(.reading))
+        try SavedState(parsing: text).restore(&state)
+        send(.privacy(.read(isPrivate)))
+        #expect(state.scenes.hasPrivacy == isPrivate)
+        if isPrivate {
+            #expect(SavedState(state).text == text && state.title?.text == "Back soon")
+            send(.privacy(.set(false)))
+        }
+        #expect(state.title == ada)
+        #expect(try SavedState(parsing: SavedState(state).text) == SavedState(state))
+    }
+
     @Test mutating func mirrorAndRotationFade() throws {
         for role in Role.allCases { come(role) }
         let count = layers(at: 0).count

@@ -32,6 +32,8 @@ extension FuzzTarget {
         "title = [\"Ada\", \"Engines\"]\ntitle-corner = \"top-left\"\n[cameras.a]\nink = true\n"
             + "configured-ink = false\nperspective = [[0.1, 0], [1, 0], [1, 1], [0, 1]]\n"
             + "configured-perspective = []\n",
+        "title = [\"Back soon\"]\n[scene]\ntitle = [\"Ada\"]\ntitle-corner = \"top-left\"\n"
+            + "until-privacy-ends = true\nprivacy = true\n",
         "[cameras.a]\nholds-shutter = true\nwhite-balance = \"shade\"\ncompensation = -0.5\n",
         "[cameras.'b']\nwhite-balance = 5000\n[cameras.\"c\\u0001\\\"\"]\nzoom = 1.0\n",
         "a.b.c = [ { d = 1979-05-27T07:32:00Z }, '''x''', \"\"\"y\"\"\" ] # z\n", "a = [ }",

@@ -52,21 +52,13 @@ package struct Kept<Owner: Hashable & Sendable>: Hashable, Sendable {
     // MARK: As a file
 
     fileprivate func lines(_ rows: [Setting<Owner>]) -> [String] {
-        rows.filter { keeps($0, rows) }.compactMap { line($0, value) }
+        rows.filter { keeps($0, rows) }.compactMap { $0.line(of: value) }
     }
 
     /// The configured values, each under its key behind `prefix`.
     fileprivate func guards(_ rows: [Setting<Owner>], _ prefix: String = "") -> [String] {
         rows.filter { $0.isGuarded && !unguarded.contains($0.key) && keeps($0, rows) }
-            .compactMap { line($0, configured, prefix) }
-    }
-
-    private func line(_ row: Setting<Owner>, _ owner: Owner, _ prefix: String = "") -> String? {
-        row.plain(owner).map { value in
-            // Version 0.2 reads no whole number as a magnification.
-            if case .double = value { return "\(prefix)\(row.key) = \(value.toml(pointed: true))" }
-            return "\(prefix)\(row.key) = \(value.toml())"
-        }
+            .compactMap { $0.line(of: configured, prefix) }
     }
 
     /// Reads `table`, and the configured values from `guards`, behind `prefix`. A value without its
@@ -112,6 +104,17 @@ package struct Kept<Owner: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
+extension Setting {
+    /// The line of the value of `owner`, with `prefix` before the key.
+    fileprivate func line(of owner: Owner, _ prefix: String = "") -> String? {
+        plain(owner).map { value in
+            // Version 0.2 reads no whole number as a magnification.
+            if case .double = value { return "\(prefix)\(key) = \(value.toml(pointed: true))" }
+            return "\(prefix)\(key) = \(value.toml())"
+        }
+    }
+}
+
 extension Kept where Owner == CameraSettings {
     init(_ value: Owner = Owner(), over configured: Owner = Owner()) {
         self.init(value, over: configured, Owner(), Owner.rows)
@@ -121,14 +124,22 @@ extension Kept where Owner == CameraSettings {
 }
 
 /// The state kept over a restart, if the user wants that: what was set by commands and is not as
-/// configured, the swap, Pro mode, and the values of each camera, by identity.
+/// configured, the swap, Pro mode, what a scene has to end, and each camera's values, by identity.
 package struct SavedState: Hashable, Sendable {
     private var shared: Kept<Settings>
     package private(set) var cameras: [String: Kept<CameraSettings>] = [:]
+    /// The title that returns at the end of a scene.
+    private var before: ScenesState.Shown?
+    /// `true` if a scene turned privacy on.
+    private var hasPrivacy = false
+
+    private static let titleRows = Settings.rows.filter { $0.part == .title }
 
     /// The part of `state` to keep.
     package init(_ state: State) {
         shared = Kept(state.settings, over: state.configured, Settings(), Settings.rows)
+        if let shown = state.scenes.before, shown.own == state.title { before = shown }
+        hasPrivacy = state.scenes.hasPrivacy
         cameras = state.kept
         for role in Role.allCases where !state.cameras[role].identity.isEmpty {
             cameras[state.cameras[role].identity] = state.kept(of: role)
@@ -143,6 +154,8 @@ package struct SavedState: Hashable, Sendable {
         if !swapping { settings.isSwapped = state.scene.isSwapped }
         _ = state.change(to: settings, .atOnce, at: .zero)
         state.kept = cameras
+        state.scenes.before = before
+        state.scenes.hasPrivacy = hasPrivacy
     }
 
     /// The text form that `init(parsing:)` reads: TOML.
@@ -151,6 +164,7 @@ package struct SavedState: Hashable, Sendable {
         lines += shared.lines(Settings.rows)
         let configured = shared.guards(Settings.rows)
         if !configured.isEmpty { lines += ["", "[configured]"] + configured }
+        lines += sceneLines
         for (identity, kept) in cameras.sorted(by: { $0.key < $1.key }) {
             let name = quoted(identity)
             // A longer line could not be read back.
@@ -160,6 +174,37 @@ package struct SavedState: Hashable, Sendable {
                 ["", "[cameras.\(name)]"] + kept.lines(rows) + kept.guards(rows, "configured-")
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var sceneLines: [String] {
+        var lines: [String] = []
+        if let before {
+            var former = Settings()
+            (former.title, former.titleCorner) = (before.title, before.corner)
+            lines = Self.titleRows.compactMap { $0.line(of: former) }
+            lines.append("until-privacy-ends = \(before.isOfPrivacy)")
+        }
+        if hasPrivacy { lines.append("privacy = true") }
+        return lines.isEmpty ? [] : ["", "[scene]"] + lines
+    }
+
+    private mutating func readScene(_ table: TOMLTable) {
+        func isTrue(_ key: String) -> Bool {
+            if case .plain(.bool(true))? = table[key] { true } else { false }
+        }
+        hasPrivacy = isTrue("privacy")
+        var former = Settings()
+        for row in Self.titleRows {
+            guard let plain = table[row.key].flatMap({ Plain($0) }),
+                (try? row.read(plain, &former)) != nil
+            else { return }
+        }
+        before = ScenesState.Shown(
+            title: former.title,
+            corner: former.titleCorner,
+            own: shared.value.title,
+            isOfPrivacy: isTrue("until-privacy-ends")
+        )
     }
 
     /// Parses `text`, the content of `file`; missing or invalid values keep their defaults. Throws
@@ -176,6 +221,7 @@ package struct SavedState: Hashable, Sendable {
             Settings.rows,
             needsGuards: false
         )
+        if let table = root["scene"]?.table { readScene(table) }
         guard let tables = root["cameras"]?.table else { return }
         for identity in tables.keys {
             guard let table = tables[identity]?.table else { continue }

@@ -74,6 +74,10 @@ extension State {
             privacy.isUnread = false
             privacy.isWanted = isOn
             suspend(.privacy, isOn)
+            guard !isOn else { break }
+            // Its end was stored, and perhaps not yet what ended with it.
+            scenes.hasPrivacy = false
+            return endSceneOfPrivacy(at: time)
         case .stored(let number, let failure):
             guard number == privacy.number else { break }
             privacy.storing = failure.map { .failed(reason: $0) } ?? .done
