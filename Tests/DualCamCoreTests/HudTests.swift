@@ -34,6 +34,19 @@ import Testing
         #expect(pose(at: 20.5) == nil)
     }
 
+    /// Whoever waits for the picture (`Scene.Settle`) waits for its values and for the dial.
+    @Test(arguments: [HudMode.pro, .always])
+    mutating func theSceneIsStillOnceItHasComeOrGone(_ mode: HudMode) {
+        send(.set(\.scene.hud, mode), at: 0)
+        for (isOn, seconds) in [(true, 10.0), (false, 20)] {
+            send(.pro(.setEnabled(isOn)), at: seconds)
+            for (later, isStill) in [(0.15, false), (0.35, true)] {
+                let time = Timestamp(seconds: seconds + later)
+                #expect(state.scene.isStill(at: time) == isStill, "\(isOn) \(later)")
+            }
+        }
+    }
+
     @Test mutating func theModeOfTheHudDecides() {
         send(.pro(.setEnabled(true)), .set(\.scene.hud, .off), at: 0)
         #expect(pose(at: 1) == nil)

@@ -77,6 +77,13 @@ package struct HudState: Hashable, Sendable {
         return from + (to - from) * Easing.out(max(0, elapsed) / slideDuration)
     }
 
+    /// Returns `true` if the values and the dial neither come nor go at `time`, nor later.
+    func isStill(at time: Timestamp) -> Bool {
+        [shown, dialShown].allSatisfy {
+            $0.value(at: time, duration: Self.coming) == ($0.isRising ? 1 : 0)
+        }
+    }
+
     /// Returns the look at `time`, or `nil` while nothing is visible. Does not allocate.
     package func pose(at time: Timestamp) -> Pose? {
         let opacity = shown.value(at: time, duration: Self.coming)

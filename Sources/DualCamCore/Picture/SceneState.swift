@@ -407,10 +407,11 @@ package struct SceneState: Hashable, Sendable {
         transition.map { !$0.isOver(at: time) } ?? false
     }
 
-    /// Returns `true` if nothing moves or fades at `time`, nor later.
+    /// Returns `true` if nothing moves or fades at `time`, nor later, but for a dial left alone.
     package func isStill(at time: Timestamp) -> Bool {
         let end = Timestamp(nanoseconds: .max)
-        return title.opacities(at: time) == title.opacities(at: end)
+        return hud.isStill(at: time)
+            && title.opacities(at: time) == title.opacities(at: end)
             && ([nil] + Role.allCases).allSatisfy { role in
                 scene(of: role, at: time) == scene(of: role, at: end)
             }
