@@ -49,15 +49,7 @@ final class Service {
         cameras = CameraService(daemon, editor, look, on: server)
         others = [scene, ProService(daemon, look, on: server)]
         server.export(OrientationInterface.self, at: DualCam.path) { orientation in
-            orientation.get(\.mode) { daemon.state.orientation.mode?.rawValue ?? "auto" }
-            orientation.set(\.mode) { word throws(DBusError) in
-                let mode = DeviceOrientation(rawValue: word)
-                guard mode != nil || word == "auto" else {
-                    let words = ["auto"] + DeviceOrientation.allCases.map(\.rawValue)
-                    throw .outOfRange("Mode", word, expecting: words)
-                }
-                daemon.send(.set(\.orientation, mode))
-            }
+            orientation.bind(Settings.rows, at: \.self, of: daemon, as: ["Mode": "Orientation"])
             orientation.get(\.current) { daemon.state.orientation.current.rawValue }
             orientation.get(\.sensorAvailable) { daemon.state.orientation.hasSensor }
         }

@@ -4,15 +4,17 @@ import DualCamCore
 
 extension Handlers {
     /// Shows each setting among `rows` that is a writable property without a handler, sets it, and
-    /// takes its steps.
+    /// takes its steps. `names` are those of properties that are not called as their setting.
     @MainActor
     func bind<Owner: Hashable>(
         _ rows: [Setting<Owner>],
         at path: any WritableKeyPath<Settings, Owner> & Sendable,
-        of daemon: Daemon
+        of daemon: Daemon,
+        as names: [String: String] = [:]
     ) {
         for property in unhandled {
-            guard let row = rows.first(where: { $0.busName == property.name }) else { continue }
+            let name = names[property.name] ?? property.name
+            guard let row = rows.first(where: { $0.busName == name }) else { continue }
             bind(property) {
                 Value(row.plain(daemon.state.settings[keyPath: path]))
             } set: { value throws(DBusError) in

@@ -34,7 +34,13 @@ struct Desk: ParsableCommand {
             try client.get(\CameraInterface.ink, at: path, startsService: value != nil)
         }
         if let value {
-            let isOn = value == .toggle ? !(try isInk()) : value == .on
+            var isOn = value == .on
+            if value == .toggle {
+                let ink = CameraInterface.members.ink.name
+                let step = (CameraInterface.name, ink, Variant(.string("toggle")))
+                isOn =
+                    try client.call(\StepsInterface.step, at: path, step).0.value == .boolean(true)
+            }
             // One is enough for the command to have done something.
             var failures: [Failure] = []
             func attempt(_ step: () throws(Failure) -> Void) {
@@ -51,8 +57,10 @@ struct Desk: ParsableCommand {
                     try client.set(\CameraInterface.perspective, at: path, to: [])
                 }
             }
-            attempt { () throws(Failure) in
-                try client.set(\CameraInterface.ink, at: path, to: isOn)
+            if value != .toggle {
+                attempt { () throws(Failure) in
+                    try client.set(\CameraInterface.ink, at: path, to: isOn)
+                }
             }
             attempt { () throws(Failure) in
                 if isOn {

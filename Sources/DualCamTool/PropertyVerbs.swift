@@ -26,13 +26,9 @@ extension Verbs {
 extension PropertyVerb.Text {
     typealias Change = PropertyVerb.Change
 
-    /// Words, and with `isRing` those for the next and the previous.
-    static func words(
-        _ words: [String],
-        isRing: Bool = false,
-        help: String = ""
-    ) -> (String) -> Self {
-        let steps = isRing ? ["next", "previous"] : []
+    /// Words, and those for the next and the previous.
+    private static func words(_ words: [String], _ help: String) -> (String) -> Self {
+        let steps = ["next", "previous"]
         let expected = alternatives(words + steps)
         return { name in
             Self(
@@ -83,7 +79,7 @@ extension PropertyVerb.Text {
         _ initial: Owner,
         _ help: String
     ) -> (String) -> Self {
-        guard row.words.isEmpty else { return words(row.words, isRing: true, help: help) }
+        guard row.words.isEmpty else { return words(row.words, help) }
         var owner = initial
         var expected = ""
         do throws(UnreadableValue) { try row.read(.text(""), &owner) } catch {
@@ -278,7 +274,7 @@ enum OrientationMode: PropertyKind {
                 """,
             of: OrientationInterface.self,
             ["Mode", "Current=orientation", "SensorAvailable"],
-            text: PropertyVerb.Text.words(["auto"] + DeviceOrientation.allCases.map(\.rawValue))
+            text: PropertyVerb.Text.row("orientation")
         )
     }
 }

@@ -95,6 +95,10 @@ import Testing
         }
         #expect(try step("layout", -1) == (.text("single"), false))
         #expect(try step("layout", 0.5) == (.text("single"), nil))
+        for edge in ["normal", "left-up", "right-up", "bottom-up", "auto"] {
+            #expect(try step("orientation", 1) == (.text(edge), false))
+        }
+        #expect(try step("orientation", -1) == (.text("bottom-up"), false))
         #expect(try step("inset-visible", 1) == (.bool(false), false))
         #expect(try step("inset-visible", 2) == (.bool(false), false))
         for size in [0.3, 0.35, 0.4] {

@@ -62,6 +62,7 @@ struct CommandTests {
         (["privacy", "on"], ["Enabled=true"]),
         (["privacy", "toggle"], ["Step Privacy Enabled toggle"]),
         (["orientation", "left-up"], ["Mode=left-up"]), (["orientation", "auto"], ["Mode=auto"]),
+        (["orientation", "next"], ["Step Orientation Mode next"]),
         (["rotate", "90"], ["back Rotation=90"]),
         (["rotate", "270", "--camera", "front"], ["front Rotation=270"]),
         (["pro", "off"], ["Enabled=false"]), (["pro", "toggle"], ["Step Pro Enabled toggle"]),
@@ -568,7 +569,11 @@ struct CommandTests {
         #expect(child.output == "back: ink · exposure locked\n")
         #expect(daemon.asked == ["back FindPerspective", "back Ink=true", "back Lock ", "Settle"])
         #expect(try daemon.run("desk", "toggle").exit == .status(0))
-        #expect(daemon.asked.suffix(3) == ["back Perspective=?", "back Ink=false", "back Unlock"])
+        #expect(
+            daemon.asked.suffix(3) == [
+                "back Step Camera Ink toggle", "back Perspective=?", "back Unlock",
+            ]
+        )
         daemon.refusal = .failed("No page can be made out.")
         let none = try daemon.run("desk", "on")
         #expect(none.exit == .status(1) && none.errors == "dualcamctl: No page can be made out.\n")

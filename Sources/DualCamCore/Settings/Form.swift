@@ -165,19 +165,48 @@ where Value: RawRepresentable & CaseIterable & Equatable & Sendable, Value.RawVa
         var form = Form(
             expected: alternatives(Value.allCases.map(\.rawValue)),
             plain: { .text($0.rawValue) },
-            step: { value, change in
-                let all = Array(Value.allCases)
-                guard let place = all.firstIndex(of: value), let change = Int(exactly: change)
-                else { return nil }
-                return (
-                    all[((place + change % all.count) % all.count + all.count) % all.count], false
-                )
-            },
+            step: { value, change in moved(value, by: change, in: Array(Value.allCases)) },
             convert: { $0.text.flatMap(Value.init(rawValue:)) }
         )
         form.words = Value.allCases.map(\.rawValue)
         return form
     }
+}
+
+extension Form {
+    /// One of the words of a choice, or "auto" for `nil`, which comes first.
+    static func automaticChoice<Choice>() -> Form
+    where
+        Value == Choice?,
+        Choice: RawRepresentable & CaseIterable & Equatable & Sendable,
+        Choice.RawValue == String
+    {
+        let words = ["auto"] + Choice.allCases.map(\.rawValue)
+        let all = [nil] + Choice.allCases.map(Optional.some)
+        var form = Form(
+            expected: alternatives(words),
+            plain: { .text($0?.rawValue ?? "auto") },
+            step: { value, change in moved(value, by: change, in: all) },
+            convert: { given in
+                guard let word = given.text, words.contains(word) else { return nil }
+                return .some(Choice(rawValue: word))
+            }
+        )
+        form.words = words
+        return form
+    }
+}
+
+/// Returns the one of `all` that is so many places after `value`, and `false`: there is no end.
+private func moved<Value: Equatable>(
+    _ value: Value,
+    by change: Double,
+    in all: [Value]
+) -> (Value, Bool)? {
+    guard let place = all.firstIndex(of: value), let change = Int(exactly: change) else {
+        return nil
+    }
+    return (all[((place + change % all.count) % all.count + all.count) % all.count], false)
 }
 
 extension Form where Value: CustomStringConvertible {

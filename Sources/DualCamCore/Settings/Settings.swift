@@ -37,7 +37,7 @@ package struct Settings: Hashable, Sendable {
         .init("main", nil, \.main, .choice(), .main),
         .init("pro", nil, \.isPro, .boolean, .pro, .always),
         .init("dial", nil, \.dial, .choice(), nil, .always),
-        .init("orientation", nil, \.orientation, .optional(.choice()), nil, .changed),
+        .init("orientation", nil, \.orientation, .automaticChoice(), nil, .changed),
         .init("title", nil, \.title, .title, .title, .changed),
         .init("title-corner", nil, \.titleCorner, .choice(), .title, .changed),
         // The daemon applies it: it is stored, and answered once the cameras are closed.
