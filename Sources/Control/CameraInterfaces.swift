@@ -47,6 +47,7 @@ package struct CameraInterface: InterfaceMembers {
     package let lenses = PropertyMember<[Pair<String, Double>]>("Lenses")
     package let lensFallback = PropertyMember<Bool>("LensFallback")
     package let torch = PropertyMember<Bool>("Torch", .readWrite)
+    package let torchAvailable = PropertyMember<Bool>("TorchAvailable")
     package let ink = PropertyMember<Bool>("Ink", .readWrite)
     package let frozen = PropertyMember<Bool>("Frozen", .readWrite)
     package let perspective = PropertyMember<[Pair<Double, Double>]>("Perspective", .readWrite)

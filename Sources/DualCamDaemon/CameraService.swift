@@ -99,6 +99,7 @@ final class CameraService {
         handlers.get(\.zoom) { lens.zoom }
         handlers.get(\.zoomRange) { Pair(lens.zoomRange.lowerBound, lens.zoomRange.upperBound) }
         handlers.get(\.torch) { daemon.torch(of: role) ?? false }
+        handlers.get(\.torchAvailable) { daemon.torch(of: role) != nil }
         func turnTorch(_ isOn: Bool?, _ done: @escaping (DBusError?) -> Void) {
             daemon.setTorch(role, isOn) { [self] result in
                 switch result {
@@ -228,7 +229,12 @@ extension Daemon {
         case .unavailable: .noCamera("There is no \(role.rawValue) camera.")
         case .interrupted:
             .cameraLost("The \(role.rawValue) camera sends no pictures: \(camera.reason)")
-        default:
+        case .closed:
+            .failed(
+                "The \(role.rawValue) camera is closed, so there is \(lack). It opens once an app "
+                    + "shows the stream."
+            )
+        case .opening, .streaming:
             .failed(
                 "The \(role.rawValue) camera shows no picture now, so there is \(lack)."
             )

@@ -56,7 +56,9 @@ enum FirstWords {
         gallery photos movies recordings files pictures videos library: To list photos and \
         movies: dualcamctl media list
         scenes preset presets profile profiles: To list the scenes: dualcamctl scene list
-        away talk demo brb back-soon: To show a scene: dualcamctl scene away
+        away brb back-soon: To show a scene: dualcamctl scene away
+        talk: To show a scene: dualcamctl scene talk
+        demo: To show a scene: dualcamctl scene demo
         select choose input source set-camera usb phone ip url network: To choose a camera: \
         dualcamctl use back DEVICE
         settings preferences options configure setup conf edit: To see the settings: dualcamctl \

@@ -149,7 +149,12 @@ struct Media: CommandFamily {
             var path = file
             if path == nil {
                 let newest = (UInt32(0), UInt32(1))
-                let (items, _) = try Client().call(\LibraryInterface.list, newest, within: 60)
+                let (items, _) = try Client().call(
+                    \LibraryInterface.list,
+                    newest,
+                    startsService: false,
+                    within: 60
+                )
                 path = items.first?["path"]?.string
             }
             guard let path else { throw Failure("There are no photos and no recordings yet.") }

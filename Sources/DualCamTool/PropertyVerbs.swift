@@ -159,7 +159,7 @@ extension PropertyVerb {
         _ abstract: String,
         discussion: String = "",
         key: String? = nil,
-        isOfOne: Bool = false
+        presence: KeyPath<CameraInterface, PropertyMember<Bool>>? = nil
     ) -> Self {
         Self(
             name,
@@ -167,7 +167,7 @@ extension PropertyVerb {
             discussion: discussion,
             of: Members.self,
             [Members.members[keyPath: property].name + (key.map { "=\($0)" } ?? "")],
-            isOfOne: isOfOne,
+            presence: presence,
             text: Text.onOff
         )
     }
@@ -286,7 +286,7 @@ enum Torch: CameraKind {
             \CameraInterface.torch,
             "Turn a camera's light on or off.",
             discussion: "Without --camera, it is the camera that has a light, first the large one.",
-            isOfOne: true
+            presence: \.torchAvailable
         )
     }
 }

@@ -44,8 +44,8 @@ struct PropertyVerb {
     let interface: String
     /// The property, and those that JSON has beside it, with their keys there, as in "Enabled=pro".
     let properties: [(name: String, key: String)]
-    /// `true` if a camera without it leaves it to the other one.
-    var isOfOne = false
+    /// Tells if a camera has it; one that has not leaves it to the other one.
+    var presence: KeyPath<CameraInterface, PropertyMember<Bool>>?
     let text: Text
 
     var property: String { properties[0].name }
@@ -56,11 +56,11 @@ struct PropertyVerb {
         discussion: String = "",
         of interface: Members.Type,
         _ properties: [String],
-        isOfOne: Bool = false,
+        presence: KeyPath<CameraInterface, PropertyMember<Bool>>? = nil,
         text: (String) -> Text
     ) {
         (self.name, self.abstract, self.discussion) = (name, abstract, discussion)
-        (self.interface, self.isOfOne) = (Members.name, isOfOne)
+        (self.interface, self.presence) = (Members.name, presence)
         self.properties = properties.map { word in
             let parts = word.split(separator: "=").map(String.init)
             return (parts[0], parts.last == parts[0] ? parts[0].memberKey : parts[1])
@@ -138,11 +138,17 @@ struct Adjust<Kind: PropertyKind>: ParsableCommand {
         let client = try Client()
         let change = try value.map(verb.change)
         let camera = place as? CameraOption
-        let role = try camera?.role(client, startsService: change != nil)
+        var role = try camera?.role(client, startsService: change != nil)
+        if change == nil, camera?.place == nil, let presence = verb.presence, let main = role {
+            func has(_ role: Role) -> Bool {
+                (try? client.get(presence, at: role.path, startsService: false)) ?? false
+            }
+            if !has(main), has(main.other) { role = main.other }
+        }
         do {
             try verb.perform(change, client, role, options)
         } catch let failure as Failure
-            where failure.status == .notFound && verb.isOfOne && camera?.place == nil
+            where failure.status == .notFound && verb.presence != nil && camera?.place == nil
         {
             // Only the other one can be meant, if it has it.
             do { try verb.perform(change, client, role?.other, options) } catch { throw failure }
@@ -232,10 +238,9 @@ extension Client {
             if isHidden, property != "InsetVisible" {
                 return "The inset is hidden. Show it with `dualcamctl inset show`."
             }
-            return hasOneCamera ? "There is only one camera, so there is no inset." : nil
+            return lack(so: "there is no inset")
         case "Layout":
-            return layout != "single" && hasOneCamera
-                ? "There is only one camera, so it is shown alone." : nil
+            return layout == "single" ? nil : lack(so: "it is shown alone")
         case "Hud":
             guard scene[\.hud] == "pro", (try? get(\ProInterface.enabled)) == false else {
                 return nil
@@ -248,9 +253,14 @@ extension Client {
         }
     }
 
-    private var hasOneCamera: Bool {
-        Role.allCases.contains {
+    /// Says that a camera is missing, and what follows if the other one is there.
+    private func lack(so consequence: String) -> String? {
+        switch Role.allCases.count(where: {
             (try? get(\CameraInterface.state, at: $0.path)) == "unavailable"
+        }) {
+        case 0: nil
+        case 1: "There is only one camera, so \(consequence)."
+        default: "There is no camera."
         }
     }
 }

@@ -29,7 +29,7 @@ extension DaemonTests {
                 func set(_ isFrozen: Bool) throws { try daemon.back.set(\.frozen, isFrozen) }
                 func frozen() throws -> Bool { try daemon.back.get(\.frozen) }
                 let refusal = #expect(throws: DBusError.self) { try set(true) }
-                #expect(refusal?.message.contains("shows no picture now") == true)
+                #expect(refusal?.message.contains("It opens once an app shows") == true)
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 try eventually("the picture") { try counter(reader) != nil }

@@ -320,6 +320,7 @@ struct CommandTests {
         (["blur", "on"], "DualCam leaves what is behind you as it is."),
         (["mute"], "DualCam has no sound in calls"), (["list"], "dualcamctl cameras --all\n"),
         (["who"], "dualcamctl status\n"), (["away"], "dualcamctl scene away\n"),
+        (["talk"], "dualcamctl scene talk\n"), (["demo"], "dualcamctl scene demo\n"),
         (["sawp"], "Did you mean 'swap'?"), (["help", "timer"], "There is no timer."),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
@@ -490,7 +491,7 @@ struct CommandTests {
         (["title"], "off\n"), (["inset"], "shown, top-right, 25 %, rectangle\n"),
         (["dial"], "iso\n"),
         (["privacy"], "off\n"), (["live-photo"], "off\n"), (["hud"], "pro\n"),
-        (["swap-icon"], "on\n"), (["torch"], "back: off\n"), (["freeze"], "back: off\n"),
+        (["swap-icon"], "on\n"), (["torch"], "front: off\n"), (["freeze"], "back: off\n"),
         (["ink"], "back: off\n"), (["record"], "not recording\n"),
         (["use"], "back: Desk Cam (v4l2:usb-back)\nfront: Face Cam (v4l2:usb-front)\n"),
     ])
@@ -519,6 +520,18 @@ struct CommandTests {
         try daemon.appear(changing: [.scene: ["Layout": .string(layout)]])
         let child = try daemon.run(arguments)
         #expect(child.exit == .status(0) && child.errors.contains(words), "\(child.errors)")
+    }
+
+    @Test func camerasThatAreMissingAreCounted() throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        for (path, words) in [
+            (DualCam.backPath, "There is only one camera, so it is shown alone."),
+            (DualCam.frontPath, "There is no camera."),
+        ] {
+            daemon.set(["State": .string("unavailable")], of: .camera, at: path)
+            #expect(try daemon.run("layout", "stacked").errors == "dualcamctl: \(words)\n")
+        }
     }
 
     @Test func aTorchIsThatOfTheCameraThatHasOne() throws {
@@ -618,7 +631,7 @@ struct CommandTests {
         for arguments in [
             ["status"], ["status", "--json"], ["cameras"], ["swap"], ["rotate", "0"],
             ["scene", "list"], ["scene", "show", "desk"], ["scene", "export"], ["lens", "list"],
-            ["controls"], ["controls", "--camera", "back"], ["perspective"],
+            ["controls"], ["controls", "--camera", "back"], ["perspective"], ["media", "open"],
         ] {
             let child = try daemon.run(arguments)
             #expect(child.exit == .status(8))
@@ -706,7 +719,7 @@ struct CommandTests {
         for arguments in [
             ["status"], ["cameras"], ["scene", "list"], ["scene", "show", "desk"],
             ["scene", "export"], ["lens", "list", "--camera", "back"], ["perspective"],
-            ["controls", "--camera", "front"],
+            ["controls", "--camera", "front"], ["media", "open"],
         ] {
             #expect(try daemon.run(arguments).exit == .status(8))
         }

@@ -362,7 +362,8 @@ final class FakeDaemon {
                 ],
                 of: "(sd)"
             ),
-            "Torch": .boolean(false), "Frozen": .boolean(false), "Ink": .boolean(false),
+            "Torch": .boolean(false), "TorchAvailable": .boolean(role == "front"),
+            "Frozen": .boolean(false), "Ink": .boolean(false),
             "Perspective": .array([], of: "(dd)"), "Zoom": .double(1),
             "ZoomRange": .structure([.double(1), .double(8)]),
             "NodeId": .uint32(.max), "Consumers": .uint32(0),
