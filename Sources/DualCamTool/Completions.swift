@@ -36,13 +36,39 @@ struct Completions: ParsableCommand {
         if script.hasPrefix("#!") {
             script = script.drop { $0 != "\n" }.drop { $0 == "\n" }
         }
-        let text = Self.mended(script.hasSuffix("\n") ? String(script) : script + "\n")
+        let text = withScenes(Self.mended(script.hasSuffix("\n") ? String(script) : script + "\n"))
         Output.write(
             options.json
                 ? JSON.document([
                     ("shell", .string(shell.rawValue)), ("script", .string(text)),
                 ]) : text
         )
+    }
+
+    /// Returns `script` with what `scene apply` offers beside the verbs of `scene`.
+    private func withScenes(_ script: String) -> String {
+        let call = "__dualcamctl_custom_complete ---completion scene apply -- positional@0"
+        let cursor = "\"$(__dualcamctl_cursor_index_in_current_word)\""
+        func adding(_ line: String, after anchor: String) -> String {
+            guard let start = script.firstRange(of: "\n_dualcamctl_scene() {\n")?.upperBound,
+                let place = script[start...].firstRange(of: anchor)?.upperBound
+            else { return script }
+            return script[..<place] + line + script[place...]
+        }
+        switch shell {
+        case .bash:
+            let isFirst = "[[ ${#unparsed_words[@]} -eq 0 ]]"
+            let line =
+                "\(isFirst) && __dualcamctl_offer \"$(\(call) \"${COMP_CWORD}\" \(cursor))\"\n"
+            return adding(line, after: "# Offer subcommand completions\n")
+        case .zsh:
+            let line = "\(call) \"${current_word_index}\" \(cursor) && ret=0\n"
+            return adding(line, after: "_describe -V subcommand subcommands && ret=0\n")
+        case .fish:
+            let (apply, own) = ("\"dualcamctl scene apply\" -eq 1", "\"dualcamctl scene\" -eq 1")
+            let lines = script.split(separator: "\n").filter { $0.contains(apply) }
+            return script + lines.map { $0.replacing(apply, with: own) + "\n" }.joined()
+        }
     }
 
     /// Returns the parser's script without what is wrong in practice, in swift-argument-parser

@@ -96,7 +96,7 @@ struct CompletionTests {
             ("dualcamctl layout n", ["next"]), ("dualcamctl wb sh", ["shade"]),
             ("dualcamctl focus ", ["auto", "near", "infinity"]),
             ("dualcamctl iso 4", ["400"]), ("dualcamctl lens u", ["ultra-wide"]),
-            ("dualcamctl scene apply d", ["desk"]),
+            ("dualcamctl scene apply d", ["desk"]), ("dualcamctl scene d", ["delete", "desk"]),
             ("dualcamctl scene apply --only per", ["perspective"]),
             ("dualcamctl use back usb-De", ["usb-Desk"]), ("dualcamctl use front a", ["auto"]),
             ("dualcamctl inset --corner bottom-l", ["bottom-left"]),
@@ -136,11 +136,15 @@ struct CompletionTests {
             .stream: ["Devices": FakeDaemon.devices(devices)],
             .scenes: ["Names": .strings(names + unseen)],
         ])
+        let verbs = [
+            "save", "apply", "next", "list", "show", "delete", "rename", "export", "import",
+        ]
         for (line, offered) in [
-            ("dualcamctl scene apply ", names),
+            ("dualcamctl scene apply ", names), ("dualcamctl scene ", verbs + names),
             ("dualcamctl use back ", names.map { "pipewire:\($0)" } + ["auto"]),
         ] {
-            let (words, errors) = try offers(of: shell, for: line, from: daemon)
+            var (words, errors) = try offers(of: shell, for: line, from: daemon)
+            words.subtract(["-h", "--help", "--version"])
             // zsh puts a line of its history for a "!", whoever quotes it.
             let known = Set(shell == "zsh" ? offered.filter { !$0.contains("!") } : offered)
             #expect(words == known, "\(shell): \(line): \(errors)")
