@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """wayland_pointer.py WIDTH HEIGHT WORDS...: a pointer for a compositor made with wlroots, by its
-virtual-pointer protocol on the raw wire. Each of WORDS is "move X Y", "down", "up" or "sleep S"."""
+virtual-pointer protocol on the raw wire. Each of WORDS is "move X Y", "down", "up" or "sleep S";
+after "down" and "up", 1 and 2 are the right and the middle button."""
 
 import os
 import socket
@@ -60,7 +61,8 @@ for words in sys.argv[3:]:
         place = [int(value) for value in values]
         send(5, 1, struct.pack("<IIIII", now, *place, width, height))
     else:
-        send(5, 2, struct.pack("<III", now, 0x110, verb == "down"))
+        button = 0x110 + int((values or [0])[0])
+        send(5, 2, struct.pack("<III", now, button, verb == "down"))
     send(5, 4)
     roundtrip(callback)
     callback += 1

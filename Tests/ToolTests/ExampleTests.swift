@@ -1,7 +1,9 @@
 import Control
 import DBusKit
 import Foundation
+import Frames
 import Glibc
+import Platform
 import TestSupport
 import Testing
 
@@ -15,13 +17,16 @@ struct ExampleTests {
         try String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8)
     }
 
+    private func path(_ daemon: FakeDaemon) -> String {
+        "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
+    }
+
     /// Starts a line of a shell that finds `dualcamctl`.
     private func start(_ line: String, _ daemon: FakeDaemon) throws -> Child {
-        let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
-        return try daemon.session.run(
+        try daemon.session.run(
             "sh",
             ["-c", line],
-            adding: ["PATH": path, "GSETTINGS_BACKEND": "keyfile"]
+            adding: ["PATH": path(daemon), "GSETTINGS_BACKEND": "keyfile"]
         )
     }
 
@@ -47,13 +52,25 @@ struct ExampleTests {
         }
     }
 
+    /// What the keys ask of the daemon, in the order of GNOME's.
+    private static let keys = [
+        "Swap", "Step Scene Layout next", "Next", "Apply desk", "Apply away",
+        "Step Scene InsetVisible toggle", "TakePhoto", "ToggleRecording",
+        "back Step Camera Frozen toggle", "Step Privacy Enabled toggle", "Step Pro Enabled toggle",
+        "StepDial 1", "StepDial -1",
+    ]
+
     @Test func waybarShowsAndDrives() throws {
         let daemon = try FakeDaemon()
+        daemon.sceneRefusals = [:]
         try daemon.appear()
         let lines = try text("waybar/config.jsonc").split(separator: "\n")
         let json = lines.filter { !$0.hasPrefix("//") }.joined(separator: "\n")
         let parsed = try JSONSerialization.jsonObject(with: Data(json.utf8))
         let modules = try #require(parsed as? [String: [String: String]])
+        let names = modules.keys.map { "#\($0.replacing("/", with: "-"))" }
+        let style = try text("waybar/style.css")
+        #expect(names.count == 4 && names.allSatisfy(style.contains))
         let module = try #require(modules["custom/dualcam"])
 
         let bar = try start(try #require(module["exec"]), daemon)
@@ -61,18 +78,15 @@ struct ExampleTests {
         let line = try JSONSerialization.jsonObject(with: Data(bar.output.utf8))
         let shown = try #require(line as? [String: Any])
         let classes = try #require(shown["class"] as? [String])
-        #expect(try text("waybar/style.css").contains("#custom-dualcam.\(classes[0]) "))
-        let commands = module.filter { $0.key.hasPrefix("on-") }.sorted { $0.key < $1.key }
-        #expect(
-            try asked(by: commands.map(\.value), daemon) == [
-                "Swap", "Step Pro Enabled toggle", "Step Privacy Enabled toggle", "StepDial -1",
-                "StepDial 1",
-            ]
-        )
+        #expect(style.contains("#custom-dualcam.\(classes[0]) "))
+        let commands = modules.values.flatMap { $0.filter { $0.key.hasPrefix("on-") }.values }
+        // The recording before privacy, of which it would tell.
+        #expect(try asked(by: commands.sorted(by: >), daemon).sorted() == Self.keys.sorted())
     }
 
     @Test func polybarShowsAndDrives() throws {
         let daemon = try FakeDaemon()
+        daemon.sceneRefusals = [:]
         try daemon.appear()
         let settings = try text("polybar/dualcam.ini").matches(of: /(?m)^([a-z-]+) = (.*)$/).map {
             (String($0.1), String($0.2))
@@ -83,13 +97,7 @@ struct ExampleTests {
         daemon.set(["Enabled": .boolean(true)], of: .privacy)
         try daemon.wait(for: "a change") { bar.output == "● back\n● private\n" }
         let commands = settings.filter { $0.0.hasPrefix("click") || $0.0.hasPrefix("scroll") }
-        #expect(
-            try asked(by: commands.map(\.1), daemon) == [
-                "Swap", "Step Scene InsetVisible toggle", "Step Privacy Enabled toggle",
-                "StepDial 1",
-                "StepDial -1",
-            ]
-        )
+        #expect(try asked(by: commands.map(\.1), daemon).sorted() == Self.keys.sorted())
     }
 
     @Test func gnomeGetsKeysAndKeepsItsOwn() throws {
@@ -119,14 +127,7 @@ struct ExampleTests {
         for binding in bindings {
             #expect(!own.contains("'\(binding)'"), "\(binding) is in use")
         }
-        #expect(
-            try asked(by: commands, daemon) == [
-                "Swap", "Step Scene Layout next", "Next", "Apply desk", "Apply away",
-                "Step Scene InsetVisible toggle", "TakePhoto", "ToggleRecording",
-                "back Step Camera Frozen toggle", "Step Privacy Enabled toggle",
-                "Step Pro Enabled toggle", "StepDial 1", "StepDial -1",
-            ]
-        )
+        #expect(try asked(by: commands, daemon) == Self.keys)
         try run("\(Self.folder)/gnome/shortcuts --remove", daemon)
         #expect(try run(list, daemon) == before)
     }
@@ -152,14 +153,7 @@ struct ExampleTests {
         let commands = file.matches(of: /(?m)^Exec=(.*)$/).map { String($0.1) }
         let keys = Set(file.matches(of: /(?m)^X-KDE-Shortcuts=(.*)$/).map { String($0.1) })
         #expect(keys.count == commands.count - 1)
-        #expect(
-            try asked(by: commands, daemon) == [
-                "Start", "Swap", "Step Scene Layout next", "Next", "Apply desk", "Apply away",
-                "Step Scene InsetVisible toggle", "TakePhoto", "ToggleRecording",
-                "back Step Camera Frozen toggle", "Step Privacy Enabled toggle",
-                "Step Pro Enabled toggle", "StepDial 1", "StepDial -1",
-            ]
-        )
+        #expect(try asked(by: commands, daemon) == ["Start"] + Self.keys)
     }
 
     @Test func swayGetsTheSameKeys() throws {
@@ -172,6 +166,98 @@ struct ExampleTests {
         let keys = lines.map { names[String($0.1)] ?? $0.1.uppercased() }
         #expect(keys == plasma.map { String($0.2) })
         #expect(lines.map { String($0.2) } == plasma.map { String($0.1) })
+
+        let sway = try SwayDesktop(in: daemon.session)
+        for line in lines { #expect(try sway.tell(String(line.0)).contains("\"success\": true")) }
+    }
+
+    /// Presses a button of a bar, once a second until the daemon is asked: it may not be there yet.
+    private func press(
+        _ expected: String,
+        _ daemon: FakeDaemon,
+        _ press: () throws -> Void
+    ) throws {
+        for _ in 0..<20 where !daemon.asked.contains(expected) {
+            try press()
+            let end = MonotonicClock.now + Timestamp(seconds: 1)
+            while !daemon.asked.contains(expected), MonotonicClock.now < end {
+                daemon.loop.runOnce(milliseconds: 10)
+            }
+        }
+        #expect(daemon.asked.contains(expected), "\(daemon.asked)")
+    }
+
+    /// The modules of a bar, of which three have a place that is known, and the calls of their
+    /// buttons: left, right, middle.
+    private static let modules = (
+        left: ["dualcam", "dualcam-inset"], center: ["dualcam-scene"], right: ["dualcam-photo"],
+        calls: [
+            ["Swap", "Step Privacy Enabled toggle", "Step Pro Enabled toggle"],
+            ["Next", "Apply desk", "Apply away"],
+            ["TakePhoto", "ToggleRecording", "back Step Camera Frozen toggle"],
+        ]
+    )
+
+    @Test func waybarItselfTakesTheModules() throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let sway = try SwayDesktop(in: daemon.session)
+        let file = "\(daemon.session.directory)/config"
+        func names(_ modules: [String]) -> [String] { modules.map { "custom/\($0)" } }
+        let bar: [String: Any] = [
+            "include": ["\(Self.folder)/waybar/config.jsonc"], "height": 30,
+            "modules-left": names(Self.modules.left), "modules-center": names(Self.modules.center),
+            "modules-right": names(Self.modules.right),
+        ]
+        try JSONSerialization.data(withJSONObject: bar).write(to: URL(filePath: file))
+        let waybar = try daemon.session.run(
+            "waybar",
+            ["-c", file, "-s", "\(Self.folder)/waybar/style.css"],
+            adding: sway.variables.merging(["PATH": path(daemon)]) { $1 }
+        )
+        for (x, calls) in zip([14, 640, 1260], Self.modules.calls) {
+            for (button, call) in calls.enumerated() {
+                try press(call, daemon) {
+                    try sway.hand(
+                        "move \(x) 15",
+                        "sleep 0.1",
+                        "down \(button)",
+                        "sleep 0.1",
+                        "up \(button)"
+                    )
+                }
+            }
+        }
+        #expect(!waybar.errors.contains("[error]"), "\(waybar.errors)")
+    }
+
+    @Test func polybarItselfTakesTheModules() throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let screen = try Screen(in: daemon.session)
+        let file = "\(daemon.session.directory)/config.ini"
+        try """
+        include-file = \(Self.folder)/polybar/dualcam.ini
+        [bar/test]
+        height = 30
+        font-0 = JetBrains Mono:size=10
+        modules-left = \(Self.modules.left.joined(separator: " "))
+        modules-center = \(Self.modules.center.joined())
+        modules-right = \(Self.modules.right.joined())
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let polybar = try daemon.session.run(
+            "polybar",
+            ["-c", file, "test"],
+            adding: ["DISPLAY": screen.display, "PATH": path(daemon)]
+        )
+        let dial = ["StepDial 1", "StepDial -1"]
+        for (x, calls) in zip([8, 640, 1270], Self.modules.calls) {
+            let buttons = zip([1, 3, 2, 4, 5], x == 8 ? calls + dial : calls)
+            for (button, call) in buttons {
+                try press(call, daemon) { try screen.hand("mousemove \(x) 15 click \(button)") }
+            }
+        }
+        #expect(!polybar.errors.contains("|error"), "\(polybar.errors)")
     }
 
     @Test func aDeckHasLabelsAndKeys() throws {
@@ -184,20 +270,19 @@ struct ExampleTests {
         // Opening a pipe for reading waits for a writer.
         let writer = open(keys, O_RDWR | O_CLOEXEC)
         defer { close(writer) }
-        try daemon.wait(for: "twelve labels") { deck.output.split(separator: "\n").count == 12 }
-        #expect(deck.output.hasPrefix("1 BACK\n2 inset\n3 ●\n4 PRO\n5 ISO "))
+        try daemon.wait(for: "its labels") { deck.output.split(separator: "\n").count == 13 }
+        #expect(deck.output.hasPrefix("1 BACK\n2 pip\n3 desk\n4 desk\n5 away\n6 inset\n"))
         daemon.set(["InsetVisible": .boolean(false)], of: .scene)
-        try daemon.wait(for: "a new label") { deck.output.hasSuffix("\n2 no inset\n") }
+        try daemon.wait(for: "a new label") { deck.output.hasSuffix("\n6 no inset\n") }
         daemon.set(["Current": .string("a|b; $(c) `d` * \u{1f}")], of: .scenes)
         try daemon.wait(for: "its name") {
-            deck.output.hasSuffix("\n7 a|b; $(c) `d` * \u{fffd}\n")
+            deck.output.hasSuffix("\n3 a|b; $(c) `d` * \u{fffd}\n")
         }
-        write(writer, "1\n0\n6\n7\n8\n12\n", 13)
-        try daemon.wait(for: "the keys") { daemon.asked.filter { $0 != "Statistics" }.count == 5 }
-        #expect(
-            daemon.asked.filter { $0 != "Statistics" }
-                == ["Swap", "StepDial 1", "Next", "Apply desk", "back Step Camera Frozen toggle"]
-        )
-        #expect(deck.errors == "deck: there is no key 0\n")
+        let presses = (0...13).map { "\($0)\n" }.joined()
+        write(writer, presses, presses.utf8.count)
+        var asked: [String] { daemon.asked.filter { $0 != "Statistics" } }
+        try daemon.wait(for: "the keys") { asked.count == Self.keys.count }
+        #expect(asked == Self.keys)
+        #expect(deck.errors.hasPrefix("deck: there is no key 0\n"))
     }
 }

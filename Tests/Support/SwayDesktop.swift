@@ -1,26 +1,25 @@
 import Foundation
-import Frames
+package import Frames
 import Glibc
 import Platform
-import TestSupport
 
 /// A desktop of Sway's without a screen, with a pointer.
 ///
 /// - Context: bound to the test's thread.
-final class SwayDesktop {
+package final class SwayDesktop {
     /// The size of its screen, in pixels.
-    static let size = Size(width: 1280, height: 720)
+    package static let size = Size(width: 1280, height: 720)
 
-    let session: PrivateSession
+    private let session: PrivateSession
     /// Sway's own, which it may read and write whoever it runs as.
     private let scratch: ScratchDirectory
     private let display: String
 
     /// The variables by which programs find this desktop.
-    let variables: [String: String]
+    package let variables: [String: String]
 
     /// Starts Sway in `session`, with which it ends.
-    init(in session: PrivateSession) throws {
+    package init(in session: PrivateSession) throws {
         self.session = session
         scratch = try ScratchDirectory()
         let path = scratch.path
@@ -64,13 +63,13 @@ final class SwayDesktop {
     }
 
     /// Starts a program on the desktop, which ends with it at the latest.
-    func start(_ program: String, _ arguments: String...) throws -> Child {
+    package func start(_ program: String, _ arguments: String...) throws -> Child {
         try session.run(Programs.path(of: program), arguments, adding: variables)
     }
 
     /// Tells Sway to do something, and returns its answer.
     @discardableResult
-    func tell(_ words: String...) throws -> String {
+    package func tell(_ words: String...) throws -> String {
         let environment = session.environment.merging(variables) { $1 }
         let child = try Child("swaymsg", words, environment: environment)
         try child.wait()
@@ -78,7 +77,7 @@ final class SwayDesktop {
     }
 
     /// Does something with the pointer, in the words of Tests/Mocks/wayland_pointer.py.
-    func hand(_ words: String...) throws {
+    package func hand(_ words: String...) throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Mocks/wayland_pointer.py").path
         let environment = session.environment.merging(variables) { $1 }
@@ -93,7 +92,7 @@ final class SwayDesktop {
     }
 
     /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
-    func color(_ x: Int, _ y: Int) throws -> [Int] {
+    package func color(_ x: Int, _ y: Int) throws -> [Int] {
         let picture = "\(scratch.path)/picture.ppm"
         let environment = session.environment.merging(variables) { $1 }
         let child = try Child(
