@@ -293,6 +293,7 @@ private final class Soak {
     private func step() throws {
         let steps: [(weight: Int, name: String, work: () throws -> Void)] = [
             (6, "swap", swap), (4, "layout", changeLayout), (4, "inset", changeInset),
+            (2, "held keys", holdKeys),
             (2, "mounting", changeMounting), (3, "privacy", changePrivacy), (3, "lock", lock),
             (3, "consumer", comeOrGo), (2, "GStreamer", comeOrGoWithGStreamer),
             (3, "reload", reload), (3, "movie", takeOrGiveMovie), (1, "WirePlumber", renewLinker),
@@ -342,6 +343,25 @@ private final class Soak {
         try daemon.scene.set(\.insetCorner, corner)
         try daemon.scene.set(\.insetSize, size)
         try daemon.scene.set(\.insetVisible, random.isHeads())
+    }
+
+    /// Takes 61 steps as fast as held keys repeat, without waiting for answers. None may be lost.
+    private func holdKeys() throws {
+        try daemon.scene.set(\.insetSize, 0.2)
+        try daemon.scene.set(\.insetVisible, true)
+        let (scene, steps) = (Interface.scene.name, Remote<StepsInterface>(daemon.bus))
+        for _ in 0..<61 {
+            for (property, change) in [
+                ("InsetSize", Value.double(0.002)), ("InsetVisible", .string("toggle")),
+            ] {
+                try steps.begin(\.step, (scene, property, Variant(change)))
+            }
+            daemon.bus.flush()
+            usleep(33_000)
+        }
+        try eventually("all steps to be taken") {
+            try daemon.scene.get(\.insetSize) == 0.322 && !daemon.scene.get(\.insetVisible)
+        }
     }
 
     private func changeMounting() throws {
