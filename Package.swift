@@ -329,11 +329,6 @@ let package = Package(
         ),
 
         .testTarget(
-            name: "SupportTests",
-            dependencies: ["Platform", "TestSupport"],
-            swiftSettings: testSettings
-        ),
-        .testTarget(
             name: "FramesTests",
             dependencies: ["Frames", "CTurboJPEG", "TestJPEGs", "TestSupport"],
             swiftSettings: testSettings
@@ -534,7 +529,7 @@ let package = Package(
 /// Targets of tests that show the same on each system: no foreign library does the work, and no
 /// system is asked. DUALCAM_TESTS=system leaves them out where another release has proved them.
 let portable: Set = [
-    "bench", "FuzzTargets", "FuzzTests", "SupportTests", "FramesTests", "ImagingTests",
+    "bench", "FuzzTargets", "FuzzTests", "FramesTests", "ImagingTests",
     "DualCamCoreTests", "ControlTests", "DualCamCtlTests", "DoctorTests", "DualCamDaemonTests",
     "EngineTests", "ToolTests", "ViewCoreTests", "SpeedTests",
 ]

@@ -114,10 +114,8 @@ package final class Reaper: Sendable {
     package static let shared = Reaper()
 
     private let socket: CInt
-    private let shell: pid_t
 
-    /// Creates a reaper that acts when this process dies or when the reaper is released.
-    package init() {
+    private init() {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
@@ -144,7 +142,7 @@ package final class Reaper: Sendable {
             [ -z "$directories" ] || rm -rf $directories
             """
         do {
-            shell = try spawn(
+            _ = try spawn(
                 "sh",
                 ["sh", "-c", script],
                 environment: inheritedEnvironment,
@@ -155,13 +153,6 @@ package final class Reaper: Sendable {
             )
         } catch { preconditionFailure("no reaper: \(error)") }
         close(ends[1])
-    }
-
-    /// The shell must not stay as a zombie: Swift Testing waits for the children of exit tests with
-    /// one waitid(2) for all, which would return this child again and again, and never the others.
-    deinit {
-        close(socket)
-        while waitpid(shell, nil, 0) < 0, errno == EINTR {}
     }
 
     /// Adds the group of `process` to those that are killed when this process dies.

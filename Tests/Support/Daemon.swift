@@ -176,10 +176,7 @@ package final class Daemon {
             on: DualCam.busName
         )
         try bus.call(ping) { _ in isAnswered = true }
-        try eventually("an answer") {
-            loop.runOnce(milliseconds: 5)
-            return isAnswered
-        }
+        try loop.wait(for: "an answer") { isAnswered }
     }
 
     /// Discards the signals that arrived so far.

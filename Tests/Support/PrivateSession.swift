@@ -12,11 +12,8 @@ package final class PrivateSession: Sendable {
     package enum Service: String, Sendable {
         /// The session bus, which activates the services described in `servicesDirectory`.
         case bus = "dbus-daemon"
-        /// PipeWire itself.
         case pipewire
-        /// PipeWire's session manager, without which no nodes are linked.
         case wireplumber
-        /// A bus in place of the machine's system bus.
         case systemBus = "system-bus"
 
         /// The services for tests in which the desktop plays no part: no system bus.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The programs of this package.
 package enum Programs {
@@ -12,3 +12,19 @@ package enum Programs {
     /// Returns the path of the program called `name`.
     package static func path(of name: String) -> String { "\(directory)/\(name)" }
 }
+
+/// Compiles the C file `source`, a path in the package, into a library in `directory` that can be
+/// loaded before all others, and returns the library's path.
+package func preloadable(_ source: String, in directory: String) throws -> String {
+    let source = repository.appending(path: source)
+    let library = "\(directory)/\(source.deletingPathExtension().lastPathComponent).so"
+    let compiler = try Child("clang", ["-shared", "-fPIC", "-O2", "-o", library, source.path])
+    guard try compiler.wait(within: 60) == .status(0) else {
+        throw ServiceFailed(description: compiler.errors)
+    }
+    return library
+}
+
+/// The folder of the package.
+package let repository = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

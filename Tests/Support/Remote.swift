@@ -47,6 +47,16 @@ package struct Remote<Members: InterfaceMembers> {
         return content
     }
 
+    /// Waits until a property has this value.
+    package func wait<Content: Equatable>(
+        for property: KeyPath<Members, PropertyMember<Content>>,
+        _ value: Content,
+        within seconds: Double = 20
+    ) throws {
+        let name = Members.members[keyPath: property].name
+        try eventually("\(name) to be \(value)", within: seconds) { try get(property) == value }
+    }
+
     /// Sets a property.
     package func set<Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,

@@ -31,6 +31,28 @@ package final class ScratchDirectory: Sendable {
     /// Removes it with all that is in it. Harmless when called twice.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
+    /// Writes a file called `name`, and makes the folders that it is in. Returns its path.
+    @discardableResult
+    package func put(_ bytes: some Sequence<UInt8>, _ name: String) throws -> String {
+        let path = "\(path)/\(name)"
+        try makeDirectory((path as NSString).deletingLastPathComponent)
+        let file = try NewFile(for: path, mode: 0o600)
+        try file.write(Array(bytes))
+        try file.replace(syncing: false)
+        return path
+    }
+
+    /// Writes a file of text called `name`, and makes the folders that it is in. Returns its path.
+    @discardableResult
+    package func put(_ text: String, _ name: String) throws -> String {
+        try put(text.utf8, name)
+    }
+
+    /// Returns the text of the file called `name`.
+    package func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+    }
+
     /// The names of its files, sorted.
     package var content: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()

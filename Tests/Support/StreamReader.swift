@@ -83,7 +83,6 @@ package final class StreamReader: Sendable {
         var longestWait = 0.0
     }
 
-    /// The state that the reader shares with its thread.
     private final class Shared: Sendable {
         let state: Mutex<State>
         let copies: Bool
@@ -279,7 +278,6 @@ package final class StreamReader: Sendable {
             }
         }
 
-        /// Takes over what PipeWire has reported.
         private func follow() {
             let format = input.format.map { Format($0) }
             let failure: String? =

@@ -1,6 +1,6 @@
 import Frames
 import Glibc
-import Platform
+package import Platform
 
 /// The error of a wait that took too long.
 package struct TimedOut: Error, CustomStringConvertible {
@@ -55,4 +55,21 @@ package func eventually(
     _ condition: () throws -> Bool
 ) throws {
     try eventually(what(), within: seconds, while: fixture) { try condition() ? () : nil }
+}
+
+extension EventLoop {
+    /// Runs until `condition` holds.
+    ///
+    /// - Throws: `TimedOut` after `seconds`.
+    package func wait(
+        for what: @autoclosure () -> String,
+        within seconds: Double = 20,
+        until condition: () throws -> Bool
+    ) throws {
+        let deadline = MonotonicClock.now + Timestamp(seconds: seconds)
+        while try !condition() {
+            guard MonotonicClock.now < deadline else { throw TimedOut(what(), after: seconds) }
+            runOnce(milliseconds: 5)
+        }
+    }
 }
