@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A counter of a program's allocations by thread: a library loaded before all others
 /// (allocations.c).
@@ -11,13 +12,10 @@ struct AllocationCounter {
     /// The environment variables of a program whose allocations are counted.
     var environment: [String: String] { ["LD_PRELOAD": library, "ALLOCATIONS": file] }
 
-    /// Builds the library in `directory`.
     init(in directory: String) throws {
         let directory = URL(fileURLWithPath: directory).standardizedFileURL.path
-        (library, file) = ("\(directory)/allocations.so", "\(directory)/allocations")
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("allocations.c").path
-        _ = try Usage.of("clang", ["-shared", "-fPIC", "-O2", "-o", library, source])
+        library = try preloadable("Tests/Bench/allocations.c", in: directory)
+        file = "\(directory)/allocations"
         try Data(count: Self.byteCount).write(to: URL(fileURLWithPath: file))
     }
 
@@ -31,7 +29,6 @@ struct AllocationCounter {
         return counts
     }
 
-    /// The number of allocations so far, of all threads.
     var total: Int { entries.reduce(0) { $0 + $1.count } }
 
     private var entries: [(thread: Int, count: Int)] {

@@ -23,7 +23,6 @@ struct Clips {
 
     static let size = Size(width: 1920, height: 1080)
     static let rate = 30
-    /// The sizes whose cost is compared.
     static let sizes = [
         Size(width: 856, height: 480), Size(width: 1280, height: 720), size,
         Size(width: 3840, height: 2160),
@@ -33,7 +32,6 @@ struct Clips {
     /// The number of frames in the files for players, since not all of these can loop.
     static let movieFrames = 300
 
-    /// The directory of the files.
     let directory: String
 
     /// Opens the clips in `directory`, and creates those that are missing.
@@ -50,20 +48,15 @@ struct Clips {
         try Data(first.jpegs()[0]).write(to: URL(fileURLWithPath: still))
     }
 
-    /// Returns the path of the JPEGs of `motion`, one after the other.
     func jpegs(_ motion: Motion) -> String { "\(directory)/\(motion.rawValue).mjpeg" }
-    /// Returns the path of the same as a movie of `movieFrames`, for players.
     func movie(_ motion: Motion) -> String { "\(directory)/\(motion.rawValue).avi" }
     /// Returns the path of a few JPEGs of `size`, with the same noise at every size.
     func jpegs(_ size: Size) -> String { "\(directory)/\(size).mjpeg" }
-    /// The path of a single JPEG.
     var still: String { "\(directory)/still.jpg" }
-    /// Returns the path of frames of `format` without any header, one after the other.
-    func raw(_ format: PixelFormat) -> String { "\(directory)/clip.\(format)".lowercased() }
-    /// Returns the pattern of the same frames in a file each, with "%02d" for the number.
-    func rawPattern(_ format: PixelFormat) -> String {
-        "\(directory)/\(format)".lowercased() + "-%02d.raw"
-    }
+    /// Frames of YUYV without any header, one after the other.
+    var raw: String { "\(directory)/clip.yuyv" }
+    /// The same frames in a file each, with "%02d" for the number.
+    var rawPattern: String { "\(directory)/yuyv-%02d.raw" }
 
     /// Checks the files: the sizes of frames, and their number.
     private func check(_ motion: Motion) throws {
@@ -103,7 +96,7 @@ struct Clips {
         var bytes = Data()
         for index in 0..<Self.motionFrames { bytes += try pictures.jpeg(at: index, noise: least) }
         try bytes.write(to: URL(fileURLWithPath: jpegs(motion)))
-        try run(
+        _ = try Usage.of(
             "ffmpeg",
             ["-v", "error", "-y", "-stream_loop", "\(Self.movieFrames / Self.motionFrames - 1)"]
                 + ["-f", "mjpeg", "-framerate", "\(Self.rate)", "-i", jpegs(motion)]
@@ -111,7 +104,6 @@ struct Clips {
         )
     }
 
-    /// Creates the JPEGs of `size` if they are missing.
     func make(_ size: Size) throws {
         guard !exists(jpegs(size)) else { return }
         say("making \(jpegs(size))")
@@ -122,29 +114,44 @@ struct Clips {
     }
 
     private func makeRaw() throws {
-        for (format, name) in [(PixelFormat.yuyv, "yuyv422"), (.nv12, "nv12")]
-        where !exists(raw(format)) {
-            say("making \(raw(format))")
-            try run(
-                "ffmpeg",
-                ["-v", "error", "-y", "-i", movie(.clean), "-frames:v", "\(Self.rawFrames)"]
-                    + ["-vf", "scale=out_range=tv", "-f", "rawvideo", "-pix_fmt", name]
-                    + [raw(format)]
-            )
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: raw(format)))
-            let count = bytes.count / Self.rawFrames
-            for index in 0..<Self.rawFrames {
-                let path = String(format: rawPattern(format), index)
-                try bytes[index * count..<(index + 1) * count].write(to: URL(fileURLWithPath: path))
+        guard !exists(raw) else { return }
+        say("making \(raw)")
+        _ = try Usage.of(
+            "ffmpeg",
+            ["-v", "error", "-y", "-i", movie(.clean), "-frames:v", "\(Self.rawFrames)"]
+                + ["-vf", "scale=out_range=tv", "-f", "rawvideo", "-pix_fmt", "yuyv422", raw]
+        )
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: raw))
+        let count = bytes.count / Self.rawFrames
+        for index in 0..<Self.rawFrames {
+            let path = String(format: rawPattern, index)
+            try bytes[index * count..<(index + 1) * count].write(to: URL(fileURLWithPath: path))
+        }
+    }
+
+    /// Returns the raw frames, cut to `size`.
+    func pictures(_ size: Size) throws -> [Frame] {
+        let clip = try ClipFile(raw)
+        let from = FrameLayout(size: Self.size, format: .yuyv)
+        let to = FrameLayout(size: size, format: .yuyv)
+        return (0..<Self.rawFrames).map { index in
+            let buffer = FrameBuffer(byteCount: to.byteCount)
+            let (target, rowBytes) = (buffer.plane(0, of: to), 2 * size.width)
+            for y in 0..<size.height {
+                let start = index * from.byteCount + y * 2 * Self.size.width
+                for x in 0..<rowBytes { target.row(y)[x] = clip.bytes[start + x] }
             }
+            return Frame(
+                buffer: buffer,
+                layout: to,
+                color: .video,
+                timestamp: .zero,
+                sequence: UInt64(index)
+            )
         }
     }
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
-
-    private func run(_ program: String, _ arguments: [String]) throws {
-        _ = try Usage.of(program, arguments)
-    }
 }
 
 /// The test picture, as a camera sees it.

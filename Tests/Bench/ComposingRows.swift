@@ -13,21 +13,7 @@ struct ComposingRows {
     /// Returns rows for two raw cameras, at rest and in the middle of a swap, relative to one copy
     /// of the output.
     func rows() throws -> [Row] {
-        let clip = try ClipFile(clips.raw(.yuyv))
-        let layout = FrameLayout(size: Clips.size, format: .yuyv)
-        let pictures = (0..<Clips.rawFrames).map { index in
-            let bytes = clip.bytes[index * layout.byteCount..<(index + 1) * layout.byteCount]
-            return Frame(
-                buffer: FrameBuffer(
-                    borrowing: UnsafeMutableRawBufferPointer(rebasing: bytes),
-                    owner: clip
-                ),
-                layout: layout,
-                color: .video,
-                timestamp: .zero,
-                sequence: UInt64(index)
-            )
-        }
+        let pictures = try clips.pictures(Clips.size)
         var swapping = Side.scene()
         swapping.setSwapped(true, at: .zero)
         let scenes = [Side.scene().scene(at: .zero), swapping.scene(at: Timestamp(seconds: 0.15))]

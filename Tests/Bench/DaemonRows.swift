@@ -10,13 +10,11 @@ struct DaemonRows {
     let clips: Clips
     let pairs: Int
 
-    /// Returns a configuration in which both cameras show `motion`.
     static func configuration(_ clips: Clips, _ motion: Clips.Motion) -> String {
         let rows = DaemonRows(clips: clips, pairs: 1)
         return rows.configuration(rows.movie(motion))
     }
 
-    /// Returns a configuration in which both cameras show `source`.
     func configuration(_ source: String, size: Size = Clips.size, more: String = "") -> String {
         """
         [output]
@@ -160,7 +158,7 @@ struct DaemonRows {
                 let start = MonotonicClock.now
                 let daemon = try Daemon(configuration(movie(.clean)), in: session, node: false)
                 ready.append((daemon.notifications.readiness - start).seconds * 1000)
-                try eventually("the node") { try daemon.stream.get(\.active) == true }
+                try daemon.stream.wait(for: \.active, true)
                 let reader = try StreamReader("dualcam", in: session)
                 let frame = try reader.next()
                 let opening = try daemon.statistic("opening", "back", "longest") / 1000
@@ -256,7 +254,7 @@ struct DaemonRows {
         ]
         try PrivateSession.with { session in
             let daemon = try Daemon(
-                configuration(movie(.clean), more: "node = true"),
+                configuration(movie(.clean)),
                 in: session,
                 adding: counter.environment
             )
@@ -276,22 +274,6 @@ struct DaemonRows {
                 let count = (after[thread] ?? 0) - (before[thread] ?? 0)
                 rows.append(Row(name, "", target: target, [Double(count) / frames]))
             }
-            try eventually("the camera's node") { try Listed("dualcam.front", in: session) != nil }
-            let camera = try StreamReader("dualcam.front", in: session)
-            defer { camera.close() }
-            try settle(camera, frames: 90)
-            func composite() -> Int { counter.counts(daemon.watched)["composite"] ?? 0 }
-            let (earlier, start) = (composite(), camera.count)
-            pause(4)
-            let count = composite() - earlier
-            rows.append(
-                Row(
-                    "  and a camera's own node beside the stream",
-                    "",
-                    target: 0,
-                    [Double(count) / Double(max(1, camera.count - start))]
-                )
-            )
             _ = try daemon.end()
         }
         return rows
@@ -316,7 +298,6 @@ struct DaemonRows {
         return [Row("1 → 8 consumers: growth of processor time", "%", target: 10, growth)]
     }
 
-    /// Returns rows for a stream of 3840x2160 from two 1080p cameras.
     func large() throws -> [Row] {
         var dropped = 0.0
         var replaced = 0.0

@@ -14,7 +14,7 @@ struct LibraryRows {
     /// Returns the time from the call to the reply, for the first call to a daemon and for later
     /// ones.
     func rows() throws -> [Row] {
-        var (first, page, all): ([Double], [Double], [Double]) = ([], [], [])
+        var (first, page): ([Double], [Double]) = ([], [])
         try PrivateSession.with([.bus]) { session in
             let folder = "\(session.directory)/library"
             try makeDirectory(folder)
@@ -31,13 +31,6 @@ struct LibraryRows {
                 )
                 first.append(try time { try list(daemon, 0, 100) })
                 page.append(try time { try list(daemon, 5000, 100) })
-                all.append(
-                    try time {
-                        for offset in stride(from: 0, to: Self.count, by: 1000) {
-                            try list(daemon, offset, 1000)
-                        }
-                    }
-                )
                 _ = try daemon.end()
             }
         }
@@ -49,7 +42,6 @@ struct LibraryRows {
                 first
             ),
             Row("  a page of 100, once it is known", "ms", target: 5, page),
-            Row("  all of it, in ten pages", "ms", all),
         ]
     }
 

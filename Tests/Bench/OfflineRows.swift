@@ -11,7 +11,6 @@ struct OfflineRows {
     /// The binary in which DualCam's own sides run: by default this one.
     var program = "/proc/self/exe"
 
-    /// Returns the rows of `input`, with targets if there are any.
     func rows(
         _ input: Input,
         gstreamer: Double? = nil,
@@ -124,7 +123,6 @@ struct OfflineRows {
         ]
     }
 
-    /// Returns the processor time in seconds.
     private func cost(_ side: Side, _ input: Input, frames: Int) throws -> Double {
         let arguments = [
             "--side", side.rawValue, "--clip", input.path(clips), "--frames", "\(frames)",

@@ -9,7 +9,6 @@ enum Peer: String, CaseIterable {
     case gstreamer
     case ffmpeg
 
-    /// The task of a run.
     enum Task: Equatable {
         /// Reads both cameras' clips and discards them.
         case read
@@ -17,7 +16,6 @@ enum Peer: String, CaseIterable {
         case compose
         /// The same, with the cheapest command line.
         case composeCheaply
-        /// Composes one frame and writes it to this file.
         case picture(String)
     }
 
@@ -77,7 +75,7 @@ enum Peer: String, CaseIterable {
         return
             "compositor name=mix background=black sink_1::xpos=\(inset.x) sink_1::ypos=\(inset.y)"
             + " sink_1::width=\(inset.width) sink_1::height=\(inset.height) ! "
-            + (cheaply && input != .raw(.yuyv) ? "videoconvert ! " : "")
+            + (cheaply && input.isMotion ? "videoconvert ! " : "")
             + "video/x-raw,format=YUY2" + (input.isMotion ? "" : ",colorimetry=bt601")
     }
 
@@ -85,11 +83,10 @@ enum Peer: String, CaseIterable {
         switch input {
         case .motion(let motion):
             return "filesrc location=\(clips.movie(motion)) ! avidemux ! image/jpeg"
-        case .raw(let format):
-            let name = format == .yuyv ? "YUY2" : "NV12"
-            return "multifilesrc location=\(clips.rawPattern(format)) start-index=0"
+        case .raw:
+            return "multifilesrc location=\(clips.rawPattern) start-index=0"
                 + " stop-index=\(Clips.rawFrames - 1) loop=true num-buffers=\(count)"
-                + " caps=video/x-raw,format=\(name),width=\(Clips.size.width)"
+                + " caps=video/x-raw,format=YUY2,width=\(Clips.size.width)"
                 + ",height=\(Clips.size.height),framerate=\(Clips.rate)/1,colorimetry=bt601"
                 + " ! rawvideoparse use-sink-caps=true"
         }
@@ -99,12 +96,12 @@ enum Peer: String, CaseIterable {
         var source: [String]
         switch input {
         case .motion(let motion): source = ["-threads", "1", "-i", clips.movie(motion)]
-        case .raw(let format):
+        case .raw:
             source =
                 words(
                     "-stream_loop -1 -f rawvideo -framerate \(Clips.rate) -video_size \(Clips.size)"
-                        + " -pixel_format \(format == .yuyv ? "yuyv422" : "nv12") -i"
-                ) + [clips.raw(format)]
+                        + " -pixel_format yuyv422 -i"
+                ) + [clips.raw]
         }
         source += source
         let output: [String]
@@ -131,23 +128,21 @@ enum Peer: String, CaseIterable {
 /// The input of two cameras.
 enum Input: Equatable {
     case motion(Clips.Motion)
-    case raw(PixelFormat)
+    case raw
 
     var isMotion: Bool { if case .motion = self { true } else { false } }
 
-    /// Returns the path of the clip that DualCam's own sides read.
     func path(_ clips: Clips) -> String {
         switch self {
         case .motion(let motion): clips.jpegs(motion)
-        case .raw(let format): clips.raw(format)
+        case .raw: clips.raw
         }
     }
 
-    /// The name for people.
     var name: String {
         switch self {
         case .motion(let motion): "\(motion.rawValue) MJPEG"
-        case .raw(let format): "raw \(format)"
+        case .raw: "raw YUYV"
         }
     }
 }

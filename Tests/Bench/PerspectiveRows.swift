@@ -31,11 +31,11 @@ struct PerspectiveRows {
             let output = words("-frames:v \(frames) -f null -")
             return try Usage.of(
                 "ffmpeg",
-                words("-filter_threads 1") + input + [clips.raw(.yuyv)] + filter + output
+                words("-filter_threads 1") + input + [clips.raw] + filter + output
             ).processor
         }
         let source =
-            "-q multifilesrc location=\(clips.rawPattern(.yuyv)) start-index=0"
+            "-q multifilesrc location=\(clips.rawPattern) start-index=0"
             + " stop-index=\(Clips.rawFrames - 1) loop=true num-buffers=\(frames)"
             + " caps=video/x-raw,format=YUY2,width=\(Clips.size.width)"
             + ",height=\(Clips.size.height),framerate=\(Clips.rate)/1"
@@ -86,30 +86,7 @@ struct PerspectiveRows {
                 target: 1.5,
                 zip(straight, plain).map { $0 - $1 }
             ),
-            Row("perspective at 720p, raw YUYV: with ÷ without", straight, over: plain),
         ]
-    }
-
-    /// Returns frames of this size, cut from the clip.
-    private func pictures(_ size: Size) throws -> [Frame] {
-        let clip = try ClipFile(clips.raw(.yuyv))
-        let from = FrameLayout(size: Clips.size, format: .yuyv)
-        let to = FrameLayout(size: size, format: .yuyv)
-        return (0..<Clips.rawFrames).map { index in
-            let buffer = FrameBuffer(byteCount: to.byteCount)
-            let (target, rowBytes) = (buffer.plane(0, of: to), 2 * size.width)
-            for y in 0..<size.height {
-                let start = index * from.byteCount + y * 2 * Clips.size.width
-                for x in 0..<rowBytes { target.row(y)[x] = clip.bytes[start + x] }
-            }
-            return Frame(
-                buffer: buffer,
-                layout: to,
-                color: .video,
-                timestamp: .zero,
-                sequence: UInt64(index)
-            )
-        }
     }
 
     /// Returns the function that draws frames of this size, and returns the processor time of this
@@ -124,7 +101,7 @@ struct PerspectiveRows {
         }
         var scene = Scene()
         scene.append(layer)
-        let (drawn, pictures) = (scene, try pictures(size))
+        let (drawn, pictures) = (scene, try clips.pictures(size))
         let (compositor, output) = (Compositor(canvas: size), Output(size))
         return {
             threadTime(of: frames) { index in

@@ -2,9 +2,7 @@ import Foundation
 
 /// A measure: its values and its target.
 struct Row: Encodable {
-    /// The name of the measure.
     let name: String
-    /// The unit of the values: "ratio", "ms", "MB", "1/s", "%".
     let unit: String
     /// The largest allowed median; `nil` if there is none.
     let target: Double?
@@ -24,14 +22,12 @@ struct Row: Encodable {
         self.values = values
     }
 
-    /// The ratio of two measures, run by run, of those in which there is another.
     init(_ name: String, target: Double? = nil, _ values: [Double], over others: [Double?]) {
         let ratios = zip(values, others).compactMap { value, other in other.map { value / $0 } }
         self.init(name, "", target: target, ratios)
     }
 
     var median: Double { values.median }
-    /// `true` if the median meets the target; `nil` without a target, or without a value.
     var isMet: Bool? {
         guard target != nil || least != nil, !values.isEmpty else { return nil }
         return median <= target ?? .infinity && median >= least ?? -.infinity
@@ -54,7 +50,6 @@ struct Row: Encodable {
         try container.encode(values, forKey: .values)
     }
 
-    /// The line of the table.
     var line: String {
         let wanted =
             [least.map { "≥ \(number($0))" }, target.map { "≤ \(number($0))" }]
@@ -68,7 +63,6 @@ struct Row: Encodable {
         ].joined(separator: "  ")
     }
 
-    /// The heading of the table.
     static var heading: String {
         [
             "measure".padded(to: 62), "median".padded(to: 14), "min…max".padded(to: 18),
@@ -88,7 +82,6 @@ extension String {
 }
 
 extension [Double] {
-    /// The middle value by size, or the mean of the two in the middle.
     var median: Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()

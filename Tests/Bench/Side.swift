@@ -21,7 +21,6 @@ enum Side: String, CaseIterable {
         SceneState(canvas: size, style: SceneStyle(), present: PerRole(back: true, front: true))
     }
 
-    /// The place of the inset.
     static var inset: PixelRect {
         let scene = scene().scene(at: .zero)
         let rect = scene[scene.count - 1].rect
@@ -133,7 +132,6 @@ final class Output {
     private let buffers: [FrameBuffer]
     private var index = 0
 
-    /// Creates buffers for packed pictures of `size`.
     init(_ size: Size = Clips.size) {
         let byteCount = 2 * size.area
         self.byteCount = byteCount

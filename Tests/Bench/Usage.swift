@@ -3,11 +3,9 @@ import Glibc
 import Platform
 import TestSupport
 
-/// The processor time and the output of a program.
 struct Usage {
     /// The processor time in seconds, user and kernel, of all its threads.
     var processor: Double
-    /// The text on its standard output.
     var output: String
 
     /// Runs `program` to its end, with `environment` added to this process's own.
@@ -30,7 +28,6 @@ struct Usage {
     }
 }
 
-/// Returns the processor time of this process so far, in seconds.
 func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -50,8 +47,6 @@ func threadTime(of frames: Int, _ draw: (Int) -> Void) -> Double {
     return (now() - start) / Double(frames)
 }
 
-/// Prints progress to standard error.
 func say(_ text: String) { FileHandle.standardError.write(Data("bench: \(text)\n".utf8)) }
 
-/// Splits a command line into words.
 func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }

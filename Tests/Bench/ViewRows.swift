@@ -15,7 +15,6 @@ struct ViewRows {
     /// The time over which processor time is counted, in seconds.
     private static let span = 4.0
 
-    /// Returns the window's rows.
     func rows() throws -> [Row] {
         try [Size(width: 480, height: 270), Self.stream].flatMap(costs) + times()
     }
@@ -35,7 +34,7 @@ struct ViewRows {
                 let view = try start(on: screen, in: session, width: size.width)
                 try consumed(by: 1, daemon)
                 window.append(cost(view))
-                memory.append(proportional(view))
+                memory.append(Watched(id: view.id).memory.share)
                 session.forget(view)
                 try consumed(by: 0, daemon)
                 let gstreamer = try session.run(
@@ -86,15 +85,6 @@ struct ViewRows {
         return (process.processor - before) / frames * 1000
     }
 
-    /// Returns the memory of `program` in megabytes, what it shares counted by its part.
-    private func proportional(_ program: Child) -> Double {
-        let path = "/proc/\(program.id)/smaps_rollup"
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("Pss:") }
-        return line.flatMap { Double($0.filter(\.isNumber)) }.map { $0 * 1024 / 1e6 } ?? .nan
-    }
-
-    /// Returns the path of a raw movie with the pictures of the stream.
     private func rawStream() throws -> String {
         let path = "\(clips.directory)/view.yuyv"
         guard !FileManager.default.fileExists(atPath: path) else { return path }
@@ -137,9 +127,7 @@ struct ViewRows {
                 let changed = try edge.time(of: { abs($0 - rest) > 1 }, after: pressed)
                 click.append((changed - pressed) * 1000)
                 try screen.hand("search --onlyvisible --name ^DualCam$ windowminimize")
-                try eventually("closed cameras", within: 15) {
-                    try daemon.state(of: DualCam.backPath) == "closed"
-                }
+                try daemon.back.wait(for: \.state, "closed", within: 15)
                 let count = try captured(daemon)
                 pause(2)
                 hidden.append(Double(try captured(daemon) - count))
@@ -152,12 +140,10 @@ struct ViewRows {
         ]
     }
 
-    /// Returns the frames that the main camera has given so far.
     private func captured(_ daemon: Daemon) throws -> Int {
         try Int(daemon.back.get(\.framesCaptured))
     }
 
-    /// Waits until `count` programs take the stream.
     private func consumed(by count: UInt32, _ daemon: Daemon) throws {
         try eventually("\(count) consumers", within: 15) {
             try daemon.stream.get(\.consumers) == count
@@ -166,7 +152,6 @@ struct ViewRows {
 
     // MARK: The programs
 
-    /// Starts the window in the bottom right corner, `width` pixels wide.
     private func start(on screen: Screen, in session: PrivateSession, width: Int) throws -> Child {
         let folder = "\(session.directory)/home/.local/state/dualcam"
         try makeDirectory(folder)
@@ -244,7 +229,6 @@ private final class ScreenWatch {
         }
     }
 
-    /// The newest luma; `nil` before the first.
     var last: Double? { lumas.last?.luma }
 
     /// Waits for a luma that `isRight` holds of, `after` a time, and returns the time at which it

@@ -58,17 +58,14 @@ struct Watched {
         return sizes
     }
 
-    /// The number of open descriptors.
     var descriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count) ?? 0
     }
 
-    /// The numbers of its threads.
     private var threads: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
     }
 
-    /// The names of its threads by number.
     var threadNames: [Int: String] {
         var names: [Int: String] = [:]
         for thread in threads {
@@ -89,7 +86,6 @@ struct Watched {
 }
 
 extension Daemon {
-    /// The process of the daemon.
     var watched: Watched { Watched(id: program.id) }
 
     /// Returns a number from its Statistics, at the path of keys.
@@ -106,5 +102,4 @@ extension Daemon {
     }
 }
 
-/// Waits for `seconds`, while other programs work.
 func pause(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }

@@ -60,7 +60,7 @@ struct Bench: ParsableCommand {
                 "clean",
                 { try offline.rows(.motion(.clean), gstreamer: 0.30, ffmpeg: 0.35, floor: 1.10) }
             ),
-            ("raw", { try offline.rows(.raw(.yuyv), gstreamer: 0.20, ffmpeg: 0.08) }),
+            ("raw", { try offline.rows(.raw, gstreamer: 0.20, ffmpeg: 0.08) }),
             ("composing", composing.rows),
             ("perspective-extra", PerspectiveRows(clips: clips, pairs: pairs).extra),
         ]
@@ -68,7 +68,7 @@ struct Bench: ParsableCommand {
             guard access(base, X_OK) == 0 else { throw BenchError("no program \(base)") }
             parts = [
                 ("clean", { try offline.rows(.motion(.clean), against: base) }),
-                ("raw", { try offline.rows(.raw(.yuyv), against: base) }),
+                ("raw", { try offline.rows(.raw, against: base) }),
             ]
         } else if !quick {
             parts += [
@@ -84,7 +84,7 @@ struct Bench: ParsableCommand {
                     }
                 ),
                 ("perspective", PerspectiveRows(clips: clips, pairs: pairs).rows),
-                ("nv12", { try offline.rows(.raw(.nv12)) }), ("sizes", offline.sizes),
+                ("sizes", offline.sizes),
                 ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
                 ("delays", daemon.delays), ("busy", daemon.busy), ("starts", daemon.starts),
                 ("rest", daemon.rest),
