@@ -3,7 +3,6 @@ import DualCamCore
 import Frames
 import TestJPEGs
 
-/// One pixel of a composed picture, with the chroma of its pair.
 struct Pixel: Equatable, CustomStringConvertible {
     var y: UInt8
     var u: UInt8
@@ -12,7 +11,6 @@ struct Pixel: Equatable, CustomStringConvertible {
     var description: String { "(\(y), \(u), \(v))" }
 }
 
-/// A picture drawn by a compositor.
 struct DrawnPicture {
     let size: Size
     var bytes: [UInt8]
@@ -30,18 +28,15 @@ struct DrawnPicture {
         size = canvas
         bytes = [UInt8](repeating: over, count: canvas.area * 2)
         let compositor = compositor ?? Compositor(canvas: canvas)
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return }
-            compositor.composite(
-                scene,
-                back: back,
-                front: front,
-                second: second,
-                labels: labels,
-                into: base,
-                stride: 2 * canvas.width
-            )
-        }
+        compositor.composite(
+            scene,
+            back: back,
+            front: front,
+            second: second,
+            labels: labels,
+            into: &bytes,
+            stride: 2 * canvas.width
+        )
     }
 
     func pixel(_ x: Int, _ y: Int) -> Pixel {
@@ -51,14 +46,12 @@ struct DrawnPicture {
 }
 
 extension SceneState {
-    /// The scene of both cameras.
     static func both(_ canvas: Size, _ style: SceneStyle = SceneStyle()) -> SceneState {
         SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
     }
 }
 
 extension State {
-    /// Returns a state with two cameras, after `events`.
     static func withTwoCameras(
         _ canvas: Size,
         _ style: SceneStyle,
@@ -85,7 +78,6 @@ extension State {
         return state
     }
 
-    /// Applies `event` at `seconds`.
     mutating func take(_ event: Event, _ seconds: Double) {
         _ = reduce(&self, event, at: Timestamp(seconds: seconds))
     }

@@ -250,9 +250,7 @@ struct HudCamera {
         Size(width: 720, height: 1280),
     ]
 
-    /// The place of a dial in a picture.
     private struct Place {
-        /// Its rectangle, in pixels.
         var area: PixelRect
         /// The pixels for one of a dial 620 wide and 78 high.
         var unit: Double
@@ -278,7 +276,6 @@ struct HudCamera {
         )
     }
 
-    /// Returns the ranges of `range` in which `isLit`, with gaps of less than `apart` in them.
     private func runs(_ range: Range<Int>, apart: Int = 1, _ isLit: (Int) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         for place in range where isLit(place) {
@@ -412,10 +409,7 @@ struct HudCamera {
         )
         var marked = plain
         let picture = MarkPicture(try #require(state.mark), canvas: canvas)
-        marked.bytes.withUnsafeMutableBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return }
-            picture.lay(over: base, stride: 2 * canvas.width, opacity: 1)
-        }
+        picture.lay(over: &marked.bytes, stride: 2 * canvas.width, opacity: 1)
         var changed: [(x: Int, y: Int)] = []
         var reds = 0
         for y in 0..<canvas.height {
@@ -433,7 +427,6 @@ struct HudCamera {
 }
 
 extension HudCamera {
-    /// Returns the camera without one of its controls.
     func without(_ purpose: DeviceControl.Purpose) -> HudCamera {
         var camera = self
         camera.controls = CameraControls()
@@ -453,16 +446,12 @@ extension HudCamera {
 }
 
 extension DrawnPicture {
-    /// Lays the HUD as of `time` over the picture.
     mutating func lay(_ hud: HudState, at time: Timestamp) throws {
         let content = try #require(hud.content)
         let pose = try #require(hud.pose(at: time))
         let drawn = HudPicture(content, canvas: size)
         let stride = 2 * size.width
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return }
-            drawn.lay(pose, over: base, stride: stride)
-        }
+        drawn.lay(pose, over: &bytes, stride: stride)
     }
 
     private func color(_ x: Int, _ y: Int) -> (Double, Double, Double) {
@@ -485,7 +474,6 @@ extension DrawnPicture {
         return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 
-    /// Writes a part of the picture.
     func writePNG(_ region: PixelRect, to path: String) {
         let surface = cairo_image_surface_create(
             CAIRO_FORMAT_RGB24,
@@ -511,7 +499,6 @@ extension DrawnPicture {
         cairo_surface_write_to_png(surface, path)
     }
 
-    /// Expects a part of the picture to match the golden `name`.
     func expectGolden(_ name: String, _ region: PixelRect, tile: Double = 0.16) throws {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Goldens/\(name).png")

@@ -66,7 +66,6 @@ import Testing
         return layer
     }
 
-    /// Returns an inset of the usual size on `canvas`.
     private func inset(on canvas: Size) -> Rect { SceneState.both(canvas).scene(at: .zero)[1].rect }
 
     @Test(arguments: [Size(width: 1280, height: 720), Size(width: 1920, height: 1080)])
@@ -163,17 +162,14 @@ import Testing
             // On the bare picture, since a veil only darkens it.
             var row = [UInt8](repeating: 128, count: 2 * label.size.area)
             for i in 0..<label.size.area { row[2 * i] = luma }
-            row.withUnsafeMutableBufferPointer { buffer in
-                guard let base = buffer.baseAddress else { return }
-                label.overlay.lay(
-                    over: base,
-                    stride: 2 * label.size.width,
-                    x: 0,
-                    y: 0,
-                    clip: PixelRect(label.size),
-                    opacity: 1
-                )
-            }
+            label.overlay.lay(
+                over: &row,
+                stride: 2 * label.size.width,
+                x: 0,
+                y: 0,
+                clip: PixelRect(label.size),
+                opacity: 1
+            )
             let lumas = (0..<label.size.area).map { row[2 * $0] }
             // Right of the round end, left of the first letter.
             let pill = lumas[label.size.height / 2 * label.size.width + 12]

@@ -13,9 +13,7 @@ struct SeenBoard {
     static let rows = 5
     static let aspect = 1.6
     let size: Size
-    /// The turns about the horizontal axis, the vertical axis, and the line of sight, in radians.
     let turn: (tilt: Double, pan: Double, roll: Double)
-    /// The distance of the board's middle.
     let distance: Double
 
     private var focal: Double {
@@ -23,7 +21,6 @@ struct SeenBoard {
         return 0.65 * (width * width + height * height).squareRoot()
     }
 
-    /// The axes of the board and its middle, as the camera has them.
     private var axes: (across: SIMD3<Double>, down: SIMD3<Double>, middle: SIMD3<Double>) {
         let (ct, st) = (cos(turn.tilt), sin(turn.tilt))
         let (cp, sp) = (cos(turn.pan), sin(turn.pan))
@@ -36,7 +33,6 @@ struct SeenBoard {
         return (turned([1, 0, 0]), turned([0, 1, 0]), [0, 0, distance])
     }
 
-    /// Returns the place in the picture of a point of the board, from its middle.
     func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
         let (across, down, middle) = axes
         let point = middle + x * across + y * down

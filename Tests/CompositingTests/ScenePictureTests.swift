@@ -7,7 +7,6 @@ import Testing
     static let canvas = Size(width: 1280, height: 720)
     private let compositor = Compositor(canvas: canvas)
 
-    /// Returns what is drawn of `scene`, by one compositor.
     private func drawn(
         _ scene: Scene,
         _ back: Frame,

@@ -20,10 +20,7 @@ import Testing
     ) -> Touched {
         let picture = TitlePicture(ShownTitle(title: title, corner: corner), canvas: canvas)
         var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
-        rows.withUnsafeMutableBufferPointer { rows in
-            guard let base = rows.baseAddress else { return }
-            picture.lay(over: base, stride: 2 * canvas.width, opacity: opacity)
-        }
+        picture.lay(over: &rows, stride: 2 * canvas.width, opacity: opacity)
         var (left, top, right, bottom) = (canvas.width, canvas.height, 0, 0)
         var touched = Touched()
         for row in 0..<canvas.height {

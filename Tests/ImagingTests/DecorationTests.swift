@@ -12,7 +12,6 @@ import Testing
         var add: UInt8
     }
 
-    /// Returns the weights of every byte in a row of the canvas.
     static func weights(_ decoration: inout Decoration, y: Int) -> [Weights] {
         var row = [Weights](repeating: Weights(keep: 255, take: 0, add: 0), count: 2 * canvas.width)
         let bounds = decoration.bounds

@@ -60,7 +60,6 @@ import Testing
         { x, y in 1 / (1 + 2 * ((x - 0.5) * (x - 0.5) + (y - 0.5) * (y - 0.5))) },
     ]
 
-    /// Returns the pixels after the grade.
     private func graded(_ pixels: [UInt8], strength: Double = 1) -> [UInt8] {
         var ink = Ink()
         var pixels = pixels

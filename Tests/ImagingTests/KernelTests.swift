@@ -30,11 +30,7 @@ import Testing
             let u = (0..<width / 2).map { _ in UInt8(100 + random.next() % 57) }
             let v = (0..<width / 2).map { _ in UInt8(100 + random.next() % 57) }
             var packed = [UInt8](repeating: 0xaa, count: 2 * width + 1)
-            packed.withUnsafeMutableBufferPointer { packed in
-                if let base = packed.baseAddress {
-                    packer.pack(luma: luma, u: u, v: v, count: width, into: base)
-                }
-            }
+            packer.pack(luma: luma, u: u, v: v, count: width, into: &packed)
             #expect(packed[2 * width] == 0xaa, "nothing beyond the row")
             for x in 0..<width {
                 let (y, u, v) = (Double(luma[x]), Double(u[x / 2]), Double(v[x / 2]))
@@ -88,10 +84,7 @@ import Testing
                 .scaled(to: size, transform: .identity, &first, &second)
             var packed = [UInt8](repeating: 0, count: 64)
             let (y, blue, red) = (planes.luma.row(9), planes.u.row(9), planes.v.row(9))
-            packed.withUnsafeMutableBufferPointer { packed in
-                guard let base = packed.baseAddress else { return }
-                Packer(.jpeg).pack(luma: y, u: blue, v: red, count: 32, into: base)
-            }
+            Packer(.jpeg).pack(luma: y, u: blue, v: red, count: 32, into: &packed)
             #expect(abs(Double(packed[20]) - (16 + 219 * luma)) <= 2)
             #expect(abs(Double(packed[21]) - (128 + 224 * u)) <= 2)
             #expect(abs(Double(packed[23]) - (128 + 224 * v)) <= 2)
@@ -103,11 +96,7 @@ import Testing
         let ramp = (0...255).map { UInt8($0) }
         let chroma = (0..<128).map { UInt8($0 * 2) }
         var packed = [UInt8](repeating: 0, count: 512)
-        packed.withUnsafeMutableBufferPointer { packed in
-            if let base = packed.baseAddress {
-                packer.pack(luma: ramp, u: chroma, v: chroma, count: 256, into: base)
-            }
-        }
+        packer.pack(luma: ramp, u: chroma, v: chroma, count: 256, into: &packed)
         #expect(packed[0] == 16 && packed[510] == 235)
         #expect(packed[1] == 16 && packed[4 * 64 + 1] == 128)
         for x in 1..<256 { #expect(packed[2 * x] >= packed[2 * x - 2], "a ramp rises") }
@@ -197,10 +186,7 @@ import Testing
             let isYUV = scaler.prepare(frame, View(Rect(size), at: size))
             #expect(isYUV)
             var rows = [UInt8](repeating: 0, count: 2 * size.area)
-            rows.withUnsafeMutableBufferPointer { rows in
-                guard let base = rows.baseAddress else { return }
-                scaler.write(rows: 0..<size.height, into: base, stride: 2 * size.width)
-            }
+            scaler.write(rows: 0..<size.height, into: &rows, stride: 2 * size.width)
             for y in 0..<size.height {
                 for x in 0..<2 * size.width {
                     let plane = x % 2 == 0 ? 0 : x % 4 / 2 + 1
@@ -345,10 +331,7 @@ extension WeightRow {
     /// Returns one pair of pixels, graded.
     private func graded(_ y: UInt8, _ u: UInt8, _ v: UInt8, _ grading: Grading) -> [Int] {
         var row = [y, u, y, v]
-        row.withUnsafeMutableBufferPointer { row in
-            guard let base = row.baseAddress else { return }
-            grading.apply(to: base, count: 2)
-        }
+        grading.apply(to: &row, count: 2)
         return [Int(row[0]), Int(row[1]), Int(row[3])]
     }
 

@@ -5,7 +5,6 @@ import TestJPEGs
 
 /// The results of the kernels, computed pixel by pixel in the plainest way.
 enum Reference {
-    /// Returns a pixel of `color` in the stream's colours, unrounded, computed through RGB.
     static func streamPixel(
         y: Double,
         u: Double,
@@ -129,7 +128,6 @@ enum Reference {
         return sum
     }
 
-    /// Returns the plane's blurred value at (`x`, `y`).
     static func blurred(
         _ plane: Plane,
         x: Int,

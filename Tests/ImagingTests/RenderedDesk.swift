@@ -9,7 +9,6 @@ import TestSupport
 struct RenderedDesk {
     static let size = Size(width: 640, height: 360)
 
-    /// Something flat on the desk.
     private struct Thing {
         let (x, y, light): (Double, Double, Double)
         let (halfWidth, halfHeight): (Double, Double)
@@ -140,7 +139,6 @@ struct RenderedDesk {
         }
     }
 
-    /// Returns the light of the desk's plane at a place.
     private func light(_ u: Double, _ v: Double) -> Double {
         let isPage = hasPage && abs(u) <= page.width / 2 && abs(v) <= page.height / 2
         for thing in things where thing.isOverThePage || !isPage {
@@ -163,7 +161,6 @@ struct RenderedDesk {
         return isStroke ? 45 : paper
     }
 
-    /// The picture, with noise.
     func frame() -> Frame {
         let (width, height) = (Double(Self.size.width), Double(Self.size.height))
         let (a, b, middle) = (axes.across, axes.down, axes.middle)

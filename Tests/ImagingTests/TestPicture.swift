@@ -3,7 +3,6 @@ import Imaging
 import TestJPEGs
 import TestSupport
 
-/// Frames made by tests.
 enum TestPicture {
     /// Returns slopes that a JPEG keeps nearly unchanged.
     static func gradient(size: Size, format: PixelFormat) -> Frame {
@@ -12,7 +11,6 @@ enum TestPicture {
         }
     }
 
-    /// Returns noise.
     static func noise(size: Size, format: PixelFormat, color: ColorSpace = .jpeg) -> Frame {
         var random = Chance(seed: 1)
         return frame(size: size, format: format, color: color) { _, _, _ in
@@ -22,7 +20,6 @@ enum TestPicture {
 
 }
 
-/// Returns the largest difference between two planes of one extent.
 func greatestDifference(_ a: Plane, _ b: Plane) -> Int {
     var worst = 0
     for y in 0..<a.rows {

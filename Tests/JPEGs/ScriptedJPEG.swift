@@ -98,7 +98,6 @@ struct Bits {
         append(difference > 0 ? difference : difference + (1 << category) - 1, count: category)
     }
 
-    /// Appends the lowest `count` bits of `value`.
     mutating func append(_ value: Int, count: Int) {
         for bit in (0..<count).reversed() { all.append(UInt8(value >> bit & 1)) }
     }
