@@ -30,6 +30,14 @@ struct CameraPictureTests {
         return inserting(more.map { (marker: $0.0, payload: $0.1) }, into: file) + file + secret
     }
 
+    private func taken(
+        _ jpeg: [UInt8],
+        _ transform: Transform = .identity,
+        tags: [String: String] = [:]
+    ) throws(PhotoError) -> Photograph {
+        try Photograph.taken(jpeg: jpeg, upright: transform, at: Self.moment, tags: tags)
+    }
+
     @Test(
         "only what DualCam writes stays, turned or not",
         arguments: [
@@ -43,12 +51,7 @@ struct CameraPictureTests {
     func privacy(_ size: Size, _ transform: Transform, _ orientation: EXIFOrientation) throws {
         let jpeg = try telling(size)
         #expect(jpeg.contains(Array("SECRET".utf8)))
-        let photo = try Photograph.taken(
-            jpeg: jpeg,
-            upright: transform,
-            at: Self.moment,
-            tags: ["Exif.Image.Software": "DualCam"]
-        )
+        let photo = try taken(jpeg, transform, tags: ["Exif.Image.Software": "DualCam"])
         #expect(!photo.bytes.contains(Array("SECRET".utf8)))
         #expect(photo.orientation == orientation)
         #expect(photo.outline.end == photo.bytes.count)
@@ -75,12 +78,7 @@ struct CameraPictureTests {
         let jpeg = try telling(Size(width: 96, height: 64))
         func code(_ bytes: [UInt8]) -> PhotoError.Code? {
             do throws(PhotoError) {
-                _ = try Photograph.taken(
-                    jpeg: bytes,
-                    upright: .identity,
-                    at: Self.moment,
-                    tags: [:]
-                )
+                _ = try taken(bytes)
                 return nil
             } catch {
                 return error.code
@@ -101,16 +99,8 @@ struct CameraPictureTests {
 
     @Test("noise in the JPEG costs no pixel, and damage is told", arguments: FaultyJPEG.all)
     func faults(_ fault: FaultyJPEG) throws {
-        func taken(_ transform: Transform) throws(PhotoError) -> Photograph {
-            try Photograph.taken(
-                jpeg: fault.bytes,
-                upright: transform,
-                at: Self.moment,
-                tags: [:]
-            )
-        }
         guard fault.verdict != .damage else {
-            #expect(throws: PhotoError.self) { try taken(.identity) }
+            #expect(throws: PhotoError.self) { try taken(fault.bytes) }
             return
         }
         let size = ScriptedJPEG.size
@@ -119,7 +109,7 @@ struct CameraPictureTests {
             pixels: ScriptedJPEG.decoded(fault.bytes).map { UInt32($0) * 0x01_01_01 }
         )
         for transform in [Transform.identity, .clockwise90, .rotate180] {
-            let photo = try taken(transform)
+            let photo = try taken(fault.bytes, transform)
             let pixels = try JPEGCodec.decode(photo.bytes).picture
             let luma = pixels.pixels.map { $0 & 0xFF_FF_FF }
             #expect(luma == picture.turned(by: transform).pixels)

@@ -6,28 +6,16 @@ import Testing
 
 @Suite("dualcamctl orient", .timeLimit(.minutes(2)))
 struct OrientTests {
-    let folder = FileManager.default.temporaryDirectory.appending(
-        path: "dualcam-orient-\(UUID().uuidString)"
-    )
-    let picture = sample(Size(width: 96, height: 64))
+    private let scratch: ScratchDirectory
+    private var folder: URL { URL(filePath: scratch.path) }
+    private let picture = sample(Size(width: 96, height: 64))
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { scratch = try ScratchDirectory() }
 
     private func bytes(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: folder.appending(path: name)))
     }
 
-    private func put(_ bytes: [UInt8], _ name: String) throws {
-        try Data(bytes).write(to: folder.appending(path: name))
-    }
-
-    private func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    }
-
-    /// Runs the command in the folder, from a shell for redirections. Removes nothing afterwards.
     private func run(_ arguments: String) throws -> Child {
         let tool = Programs.path(of: "dualcamctl")
         let child = try Child("sh", ["-c", "cd '\(folder.path)' && '\(tool)' orient \(arguments)"])
@@ -35,19 +23,16 @@ struct OrientTests {
         return child
     }
 
-    private func clean() { try? FileManager.default.removeItem(at: folder) }
-
     @Test func photographsAreReplacedByTheirUprightSelves() throws {
-        defer { clean() }
-        for tag in 0...9 { try put(photograph(of: picture, tag: tag), "\(tag).jpg") }
+        for tag in 0...9 { try scratch.put(photograph(of: picture, tag: tag), "\(tag).jpg") }
         let odd = try photograph(of: sample(Size(width: 90, height: 50)), tag: 3)
-        try put(odd, "odd.jpg")
+        try scratch.put(odd, "odd.jpg")
         chmod(folder.appending(path: "6.jpg").path, 0o640)
         try FileManager.default.createSymbolicLink(
             atPath: folder.appending(path: "link.jpg").path,
             withDestinationPath: "8.jpg"
         )
-        let before = try names()
+        let before = scratch.content
         let child = try run(
             "0.jpg 1.jpg 2.jpg 3.jpg 4.jpg 5.jpg 6.jpg 7.jpg link.jpg 9.jpg odd.jpg"
         )
@@ -68,7 +53,7 @@ struct OrientTests {
             #expect(try Photograph(file).orientation == .topLeft)
         }
         #expect(try bytes("odd.jpg") == odd)
-        #expect(try names() == before)
+        #expect(scratch.content == before)
         var status = stat()
         #expect(stat(folder.appending(path: "6.jpg").path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o640)
@@ -79,22 +64,20 @@ struct OrientTests {
     }
 
     @Test func checkingChangesNothing() throws {
-        defer { clean() }
         let file = try photograph(of: picture, tag: 6)
-        try put(file, "a.jpg")
+        try scratch.put(file, "a.jpg")
         #expect(try run("--check a.jpg").output == "a.jpg: would be turned without loss\n")
         #expect(
             try run("--check --json a.jpg").output
                 == #"{"version":1,"path":"a.jpg","orientation":6,"outcome":"turned","reason":null,"checkOnly":true}"#
                 + "\n"
         )
-        #expect(try bytes("a.jpg") == file && names() == ["a.jpg"])
+        #expect(try bytes("a.jpg") == file && scratch.content == ["a.jpg"])
     }
 
     @Test func oneCanGoElsewhere() throws {
-        defer { clean() }
         let file = try photograph(of: picture, tag: 8)
-        try put(file, "a.jpg")
+        try scratch.put(file, "a.jpg")
         #expect(try run("a.jpg -o b.jpg").exit == .status(0))
         #expect(try run("a.jpg -o - >c.jpg").exit == .status(0))
         #expect(try bytes("a.jpg") == file && bytes("b.jpg") == bytes("c.jpg"))
@@ -105,14 +88,13 @@ struct OrientTests {
         for wrong in ["a.jpg b.jpg -o e.jpg", "--check a.jpg -o e.jpg", "--json a.jpg -o -", ""] {
             #expect(try run(wrong).exit == .status(2))
         }
-        #expect(try names() == ["a.jpg", "b.jpg", "c.jpg", "d.jpg"])
+        #expect(scratch.content == ["a.jpg", "b.jpg", "c.jpg", "d.jpg"])
     }
 
     @Test("what is no file is written to, a link is followed, and permissions stay")
     func places() throws {
-        defer { clean() }
         let file = try photograph(of: picture, tag: 8)
-        try put(file, "a.jpg")
+        try scratch.put(file, "a.jpg")
         #expect(try run("a.jpg -o expected").exit == .status(0))
         let expected = try bytes("expected")
         let tool = Programs.path(of: "dualcamctl")
@@ -144,22 +126,21 @@ struct OrientTests {
     }
 
     @Test func whatIsNoPhotographIsToldAndNotTouched() throws {
-        defer { clean() }
         let whole = try photograph(of: picture, tag: 6)
-        try put(Array(whole.dropLast(whole.count / 2)), "short.jpg")
-        try put(Array("text".utf8), "text.jpg")
-        try put([], "empty.jpg")
-        try put(whole, "good.jpg")
+        try scratch.put(Array(whole.dropLast(whole.count / 2)), "short.jpg")
+        try scratch.put(Array("text".utf8), "text.jpg")
+        try scratch.put([], "empty.jpg")
+        try scratch.put(whole, "good.jpg")
         mkfifo(folder.appending(path: "pipe.jpg").path, 0o600)
         let huge = try FileHandle(
             forWritingTo: {
-                try put([0xFF, 0xD8], "huge.jpg")
+                try scratch.put([0xFF, 0xD8], "huge.jpg")
                 return folder.appending(path: "huge.jpg")
             }()
         )
         try huge.truncate(atOffset: UInt64(JPEGOutline.maximumLength) + 1)
         let before = try ["short.jpg", "text.jpg", "empty.jpg"].map { try bytes($0) }
-        let files = try names()
+        let files = scratch.content
         let child = try run("short.jpg text.jpg empty.jpg pipe.jpg huge.jpg . none.jpg good.jpg")
         #expect(child.exit == .status(1))
         #expect(child.output == "good.jpg: turned without loss\n")
@@ -177,7 +158,7 @@ struct OrientTests {
                 """
         )
         #expect(try ["short.jpg", "text.jpg", "empty.jpg"].map { try bytes($0) } == before)
-        #expect(try names() == files)
+        #expect(scratch.content == files)
         let json = try run("--json text.jpg")
         #expect(
             json.output
@@ -191,10 +172,9 @@ struct OrientTests {
 
     /// Other programs read the results: exiftool the tags, jpeginfo and djpeg the picture.
     @Test func othersReadIt() throws {
-        defer { clean() }
         let tags = ["Exif.Image.Make": "Maker", "Exif.Photo.FNumber": "28/10"]
         for tag in 1...8 {
-            try put(
+            try scratch.put(
                 photograph(of: picture, tag: tag, adding: tags, thumbnail: picture),
                 "\(tag).jpg"
             )

@@ -2,7 +2,6 @@ import Foundation
 import Frames
 import Photos
 
-/// Returns a picture that looks different from every side, with edges and slopes.
 func sample(_ size: Size) -> Raster {
     let pixels = (0..<size.area).map { index in
         let (x, y) = (index % size.width, index / size.width)
@@ -85,7 +84,6 @@ func inserting(_ segments: [(marker: UInt8, payload: [UInt8])], into file: [UInt
         } + file[2...]
 }
 
-/// Returns the payloads of all segments called `marker` in `file`.
 func payloads(_ marker: UInt8, in file: [UInt8]) throws -> [[UInt8]] {
     try JPEGOutline(of: file).segments.filter { $0.marker == marker }.map {
         Array(file[$0.payload])

@@ -1,6 +1,5 @@
 import Frames
 import Photos
-import TestSupport
 import Testing
 
 @Suite("Photographs made upright")
@@ -163,6 +162,10 @@ struct HostileTests {
         )
     }
 
+    private static func bare() throws -> [UInt8] {
+        try JPEGCodec.encode(sample(Size(width: 48, height: 32)), sampling: 2, quality: 90)
+    }
+
     private func code(_ bytes: [UInt8]) -> PhotoError.Code? {
         do throws(PhotoError) {
             _ = try Photograph(bytes).upright(lossy: true)
@@ -186,42 +189,31 @@ struct HostileTests {
         for count in 2..<file.count { #expect(code(Array(file[..<count])) == .damaged) }
     }
 
+    /// Returns `file` with two bytes for its rows, and two for its columns.
+    private func claiming(_ sizes: [UInt8], _ file: [UInt8]) throws -> [UInt8] {
+        let outline = try JPEGOutline(of: file)
+        let frame = try #require(outline.segments.first { $0.marker == 0xC0 }).payload.lowerBound
+        var file = file
+        file.replaceSubrange(frame + 1..<frame + 5, with: sizes)
+        return file
+    }
+
     @Test func aPictureOfTooManyPixels() throws {
-        var file = try Self.file()
-        let frame = try #require(
-            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
-        ).payload.lowerBound
-        file.replaceSubrange(frame + 1..<frame + 5, with: [0xFF, 0xFF, 0xFF, 0xFF])
-        #expect(code(file) == .tooLarge)
-        file.replaceSubrange(frame + 1..<frame + 5, with: [0, 0, 0, 0])
-        #expect(code(file) == .damaged)
+        #expect(try code(claiming([0xFF, 0xFF, 0xFF, 0xFF], Self.file())) == .tooLarge)
+        #expect(try code(claiming([0, 0, 0, 0], Self.file())) == .damaged)
     }
 
     @Test func aClaimOfPixelsThatItHasNoBytesFor() throws {
-        var file = try Self.file()
-        let frame = try #require(
-            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
-        ).payload.lowerBound
-        file.replaceSubrange(frame + 1..<frame + 5, with: [0x40, 0, 0x40, 0])
-        #expect(code(file) == .damaged)
+        #expect(try code(claiming([0x40, 0, 0x40, 0], Self.file())) == .damaged)
         // In a thumbnail, which is removed then.
-        let bare = try JPEGCodec.encode(
-            sample(Size(width: 48, height: 32)),
-            sampling: 2,
-            quality: 90
-        )
-        var thumbnail = try JPEGCodec.encode(
+        let thumbnail = try JPEGCodec.encode(
             sample(Size(width: 16, height: 8)),
             sampling: 2,
             quality: 9
         )
-        let inner = try #require(
-            try JPEGOutline(of: thumbnail).segments.first { $0.marker == 0xC0 }
-        ).payload.lowerBound
-        thumbnail.replaceSubrange(inner + 1..<inner + 5, with: [0x4E, 0x20, 0x4E, 0x20])
-        let metadata = try Metadata(of: bare)
+        let metadata = try Metadata(of: Self.bare())
         metadata.orientation = .bottomRight
-        metadata.thumbnail = thumbnail
+        metadata.thumbnail = try claiming([0x4E, 0x20, 0x4E, 0x20], thumbnail)
         guard case .turned(let result) = try Photograph(metadata.written()).upright(lossy: false)
         else {
             Issue.record("not turned")
@@ -234,18 +226,12 @@ struct HostileTests {
         "no more pixels are believed than the bytes can hold, at half a thousandth of a byte each"
     )
     func bomb() throws {
-        var file = try Self.file()
-        let frame = try #require(
-            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
-        ).payload.lowerBound
+        let file = try Self.file()
         // The most that so many bytes may claim, in rows of 64 pixels, and one row more.
         let rows = (file.count + 1) * 512 / 64 - 1
         for (rows, isBelieved) in [(rows, true), (rows + 1, false)] {
-            file.replaceSubrange(
-                frame + 1..<frame + 5,
-                with: [UInt8(rows >> 8), UInt8(rows & 255), 0, 64]
-            )
-            let outline = try? JPEGOutline(of: file)
+            let claim = try claiming([UInt8(rows >> 8), UInt8(rows & 255), 0, 64], file)
+            let outline = try? JPEGOutline(of: claim)
             #expect((outline != nil) == isBelieved, "\(rows) rows of \(file.count) bytes")
             if let outline { #expect(outline.size == Size(width: 64, height: rows)) }
         }
@@ -253,14 +239,11 @@ struct HostileTests {
 
     @Test("a thumbnail of more pixels than a thumbnail has is dropped, not decoded")
     func largeThumbnail() throws {
-        let picture = sample(Size(width: 48, height: 32))
         for (size, isKept) in [
             (Size(width: 1024, height: 1024), true), (Size(width: 1040, height: 1024), false),
         ] {
             let plain = Raster(size: size, pixels: [UInt32](repeating: 0x80_8080, count: size.area))
-            let metadata = try Metadata(
-                of: JPEGCodec.encode(picture, sampling: 2, quality: 90)
-            )
+            let metadata = try Metadata(of: Self.bare())
             metadata.orientation = .bottomRight
             metadata.thumbnail = try JPEGCodec.encode(plain, sampling: 2, quality: 9)
             let outcome = try Photograph(metadata.written()).upright(lossy: false)
@@ -274,38 +257,12 @@ struct HostileTests {
 
     @Test(arguments: ["-9223372036854775808 5", "9223372036854775807 5 1 1", "-1 -1", "1 2 3 4 5"])
     func placesThatCannotBe(_ place: String) throws {
-        let bare = try JPEGCodec.encode(
-            sample(Size(width: 48, height: 32)),
-            sampling: 2,
-            quality: 90
-        )
-        let metadata = try Metadata(of: bare)
+        let metadata = try Metadata(of: Self.bare())
         metadata.orientation = .bottomRight
         metadata["Xmp.tiff.Orientation"] = "3"
         metadata["Exif.Photo.SubjectArea"] = place
         let file = try metadata.written()
         #expect(code(file) == nil)
-    }
-
-    /// The only expectations are that the process survives, and reports errors in DualCam's own
-    /// words.
-    @Test func bytesThatNobodyWrote() throws {
-        let file = try Self.file()
-        var random = Chance(seed: 7)
-        for _ in 0..<1500 {
-            var bytes = file
-            for _ in 0..<Int.random(in: 1...6, using: &random) {
-                let index = Int.random(in: 2..<bytes.count, using: &random)
-                bytes[index] =
-                    [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)]
-                    .randomElement(using: &random) ?? 0
-            }
-            // Large claimed sizes cost time, and are tested above.
-            guard let outline = try? JPEGOutline(of: bytes), outline.size.area < 1 << 20 else {
-                continue
-            }
-            _ = code(bytes)
-        }
     }
 }
 
