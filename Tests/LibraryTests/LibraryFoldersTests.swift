@@ -32,7 +32,6 @@ import Testing
         var isElsewhere: Bool { now.isElsewhere }
         func member(_ path: String) -> String? { now.member(path) }
 
-        /// Reads the directories again. Returns `true` if the items changed.
         func read() -> Bool {
             let before = now.items
             now = LibraryFolders(folders, leavingOut: leftOut)

@@ -9,7 +9,6 @@ import Testing
 @testable import Library
 
 @Suite("The library", .timeLimit(.minutes(2))) struct LibraryThreadTests {
-    /// A library of two directories, whose helpers fail at once.
     private final class Shelf {
         let root: ScratchDirectory
         let library: LibraryThread
@@ -30,10 +29,6 @@ import Testing
 
         /// The number of changes that were reported.
         var changeCount: Int { count.value.load(ordering: .relaxed) }
-
-        func write(_ name: String, _ bytes: [UInt8] = [1]) throws {
-            try Data(bytes).write(to: URL(filePath: "\(root.path)/\(name)"))
-        }
 
         func list(from offset: Int = 0, count: Int = 10) throws -> ([String], total: Int) {
             let found = Mutex<([String], Int)?>(nil)
@@ -65,14 +60,14 @@ import Testing
     @Test("lists both directories, and reports what comes and goes")
     func list() throws {
         let shelf = try Shelf()
-        try shelf.write("photos/a.jpg")
-        try shelf.write("movies/b.mkv")
-        try shelf.write("others/c.jpg")
+        try shelf.root.put([1], "photos/a.jpg")
+        try shelf.root.put([1], "movies/b.mkv")
+        try shelf.root.put([1], "others/c.jpg")
         #expect(try shelf.list().total == 2)
         #expect(Set(try shelf.list().0) == ["a.jpg", "b.mkv"])
         #expect(try shelf.list(from: 1).0.count == 1 && shelf.list(count: 1).total == 2)
         #expect(shelf.changeCount == 0)
-        try shelf.write("photos/d.jpg")
+        try shelf.root.put([1], "photos/d.jpg")
         try eventually("the change") { shelf.changeCount == 1 }
         #expect(try shelf.list().total == 3)
         unlink("\(shelf.root.path)/movies/b.mkv")
@@ -82,8 +77,8 @@ import Testing
 
     @Test func `leaves out what is being written, and reports it when it is done`() throws {
         let shelf = try Shelf()
-        try shelf.write("photos/a.jpg")
-        try shelf.write("movies/b.mkv")
+        try shelf.root.put([1], "photos/a.jpg")
+        try shelf.root.put([1], "movies/b.mkv")
         shelf.library.leaveOut(["\(shelf.root.path)/movies//b.mkv"])
         #expect(try shelf.list().0 == ["a.jpg"])
         shelf.library.leaveOut([])
@@ -96,8 +91,8 @@ import Testing
 
     @Test func `takes other directories over, and reports it where that changes anything`() throws {
         let shelf = try Shelf()
-        try shelf.write("photos/a.jpg")
-        try shelf.write("others/c.jpg")
+        try shelf.root.put([1], "photos/a.jpg")
+        try shelf.root.put([1], "others/c.jpg")
         #expect(try shelf.list().0 == ["a.jpg"])
         shelf.library.use(
             LibraryThread.Folders(
@@ -107,14 +102,14 @@ import Testing
         )
         try eventually("the change") { shelf.changeCount == 1 }
         #expect(try shelf.list().0 == ["c.jpg"])
-        try shelf.write("others/d.jpg")
+        try shelf.root.put([1], "others/d.jpg")
         try eventually("the change") { shelf.changeCount == 2 }
     }
 
     @Test func `makes thumbnails of its own files alone`() throws {
         let shelf = try Shelf()
-        try shelf.write("photos/a.jpg")
-        try shelf.write("others/c.jpg")
+        try shelf.root.put([1], "photos/a.jpg")
+        try shelf.root.put([1], "others/c.jpg")
         symlink("../others/c.jpg", "\(shelf.root.path)/photos/link.jpg")
         #expect(try shelf.list().total >= 1)
         for path in [

@@ -6,7 +6,6 @@ import Testing
 @Suite("Items of the library") struct MediaItemTests {
     private static let folder = "/pictures"
 
-    /// Returns the items of files with these names and times.
     private func items(_ files: [(name: String, time: Int64)]) throws -> [MediaItem] {
         MediaItem.items(
             of: try files.map { file in

@@ -71,7 +71,6 @@ extension ThumbnailCache {
         return try metadata.written()
     }
 
-    /// Writes a file with such a JPEG.
     private func write(_ size: Size, tag: Int = 1, to path: String) throws {
         try Data(photograph(size, tag: tag)).write(to: URL(filePath: path))
     }
@@ -274,8 +273,7 @@ extension ThumbnailCache {
         _ reason: String,
         _ attempts: Int
     ) throws {
-        let path = "\(root)/bad.jpg"
-        try Data([1]).write(to: URL(filePath: path))
+        let path = try scratch.put([1], "bad.jpg")
         let messages = "\(root)/messages"
         let queue = queue(
             "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -\(signal) $$"
@@ -292,8 +290,7 @@ extension ThumbnailCache {
     }
 
     @Test func `a file without a picture is not read again until it changes`() throws {
-        let path = "\(root)/bad.jpg"
-        try Data([1]).write(to: URL(filePath: path))
+        let path = try scratch.put([1], "bad.jpg")
         let log = "\(root)/log"
         let queue = queue(
             """
@@ -320,8 +317,7 @@ extension ThumbnailCache {
         _ reason: String,
         _ code: ThumbnailError.Code
     ) throws {
-        let path = "\(root)/1.jpg"
-        try Data([1]).write(to: URL(filePath: path))
+        let path = try scratch.put([1], "1.jpg")
         let log = "\(root)/log"
         let queue = queue(
             timeout: reason == "too long" ? 0.2 : 20,
@@ -345,8 +341,7 @@ extension ThumbnailCache {
         )
         let made = Mutex<Set<String>>([])
         func make(_ name: String, for owner: String) throws {
-            let path = "\(root)/\(name).jpg"
-            try Data([1]).write(to: URL(filePath: path))
+            let path = try scratch.put([1], "\(name).jpg")
             queue.make(path, .normal, for: owner) { _ in
                 made.withLock { _ = $0.insert(name) }
             }
@@ -362,8 +357,7 @@ extension ThumbnailCache {
     }
 
     @Test func `a worker makes one after the other, and ends`() throws {
-        let paths = (1...9).map { "\(root)/\($0).jpg" }
-        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+        let paths = try (1...9).map { try scratch.put([1], "\($0).jpg") }
         let log = "\(root)/log"
         let queue = queue(
             """
@@ -385,15 +379,13 @@ extension ThumbnailCache {
     }
 
     @Test func `a worker that has ended since its answer is replaced`() throws {
-        let paths = (1...6).map { "\(root)/\($0).jpg" }
-        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+        let paths = try (1...6).map { try scratch.put([1], "\($0).jpg") }
         let queue = queue("dd bs=9999 count=1 status=none >/dev/null; printf 'system x' >&0")
         for error in try errors(queue, paths) { #expect(error == ThumbnailError(.system, "x")) }
     }
 
     @Test func `of two requests for a bad file, one ends its readers`() throws {
-        let path = "\(root)/bad.jpg"
-        try Data([1]).write(to: URL(filePath: path))
+        let path = try scratch.put([1], "bad.jpg")
         let log = "\(root)/log"
         let queue = queue(
             "dd bs=9999 count=1 status=none >/dev/null; echo x >>\(log); sleep 0.1; kill -SEGV $$"
@@ -429,11 +421,7 @@ extension ThumbnailCache {
     @Test func aPlaylistShowsNothingOfOtherFiles() throws {
         let (secret, movie) = ("\(root)/secret.jpg", "\(root)/secret.ts")
         try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: secret))
-        let ffmpeg = try Child(
-            "ffmpeg",
-            ["-v", "error", "-loop", "1", "-t", "1", "-i", secret, "-pix_fmt", "yuv420p", movie]
-        )
-        try #require(try ffmpeg.wait(within: 60) == .status(0), "\(ffmpeg.errors)")
+        try ffmpeg(["-loop", "1", "-t", "1", "-i", secret, "-pix_fmt", "yuv420p", movie])
         let lists = [
             "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n\(movie)\n#EXT-X-ENDLIST\n",
             "ffconcat version 1.0\nfile \(secret)\n", "ffconcat version 1.0\nfile secret.ts\n",

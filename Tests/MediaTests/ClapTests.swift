@@ -10,7 +10,6 @@ import Testing
 @testable import Media
 
 @Suite("Sound", .timeLimit(.minutes(2))) struct ClapTests {
-    /// The reports of a microphone.
     private final class MicrophoneLog: Sendable {
         struct State {
             var track: Track?

@@ -22,14 +22,10 @@ func decodedSound(_ path: String, rate: Int) throws -> [Int16] {
 func jpeg(_ number: Int, _ folder: Folder, size: String = "320x240") throws -> [UInt8] {
     let path = "\(folder.path)/\(number)-\(size).jpg"
     if !FileManager.default.fileExists(atPath: path) {
-        let child = try Child(
-            "ffmpeg",
-            [
-                "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=\(size):r=1,hue=h=\(number * 30)",
-                "-frames:v", "1", "-pix_fmt", "yuvj422p", path,
-            ]
-        )
-        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+        try ffmpeg([
+            "-f", "lavfi", "-i", "testsrc2=s=\(size):r=1,hue=h=\(number * 30)",
+            "-frames:v", "1", "-pix_fmt", "yuvj422p", path,
+        ])
     }
     return Array(try Data(contentsOf: URL(filePath: path)))
 }

@@ -2,7 +2,6 @@ import Foundation
 import Frames
 import Platform
 import Synchronization
-import TestJPEGs
 import TestSupport
 import Testing
 
@@ -108,35 +107,6 @@ import Testing
         #expect(!folder.content.contains { $0.contains("none") })
     }
 
-    @Test("noise in a camera's JPEGs is not in its movie, and damaged ones are dropped")
-    func noise() throws {
-        let recorder = try Recorder(.init("back", on: preRoll, rate: 30)) { _ in }
-        defer {
-            recorder.end(at: .zero)
-            _ = recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60))
-        }
-        let faults = FaultyJPEG.all + [FaultyJPEG.all[0]]
-        for (number, fault) in faults.enumerated() {
-            try eventually("room", within: 60) { recorder.hasRoom }
-            let time = Timestamp(seconds: Double(number) / 30)
-            fault.bytes.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-        }
-        // The last one, which has no fault, is on it once all others are.
-        let last = Double(faults.count - 1) / 30
-        try eventually("the pictures", within: 60) { preRoll.length.seconds > last - 0.001 }
-        let clip = preRoll.clip(.init("back"))
-        clip.mark(Timestamp(seconds: last))
-        preRoll.flush()
-        let path = "\(folder.path)/a.mkv"
-        try clip.write(to: path)
-        let pixels = try ffmpegPixels(of: path, folder)
-        let whole = ScriptedJPEG.decoded(ScriptedJPEG().bytes)
-        #expect(pixels.count == faults.count { $0.verdict != .damage } * whole.count)
-        for start in stride(from: 0, to: pixels.count, by: whole.count) {
-            #expect(Array(pixels[start..<start + whole.count]) == whole)
-        }
-    }
-
     @Test("raw pictures become JPEGs on it, and another size begins it anew")
     func raw() throws {
         let recorder = try Recorder(.init("front", on: preRoll, rate: 30)) { _ in }
@@ -166,15 +136,5 @@ import Testing
         #expect((45...46).contains(probe.times.count))
         #expect(try decodedCount("\(folder.path)/a.mkv") == probe.times.count)
         #expect(preRoll.length.seconds < 0.6)
-    }
-
-    @Test func `has no sound of before its pictures`() {
-        for number in 0..<300 {
-            preRoll.add(packet([0], Double(number) / 30))
-            preRoll.add(sound: packet([1], Double(number) / 30))
-        }
-        let queue = preRoll.clip(.init("back")).content.queue
-        #expect(queue.pictures.count == 46)
-        #expect(queue.sound.map(\.time) == queue.pictures.map(\.time))
     }
 }

@@ -13,7 +13,6 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    /// The reports of a recorder.
     private final class ReportLog: Sendable {
         let reports = Mutex<[Recorder.Report]>([])
         var movies: [Movie] {
@@ -37,6 +36,7 @@ import Testing
 
     private func record(
         _ plan: Recorder.Plan,
+        failing codes: [MediaError.Code] = [],
         _ body: (Recorder) throws -> Timestamp
     ) throws -> ReportLog {
         let log = ReportLog()
@@ -51,10 +51,10 @@ import Testing
         }
         recorder.end(at: end)
         #expect(recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        #expect(log.failures.map(\.code) == codes)
         return log
     }
 
-    /// Returns the plan for `picture`, from now on at 30 frames a second.
     private func plan(_ picture: String, in folder: Folder) -> Recorder.Plan {
         Recorder.Plan(
             picture,
@@ -78,6 +78,17 @@ import Testing
         }
     }
 
+    private func give(
+        _ numbers: Range<Int>,
+        of jpeg: [UInt8],
+        _ plan: Recorder.Plan,
+        to recorder: Recorder
+    ) throws {
+        try give(numbers, plan, to: recorder) { _, time in
+            jpeg.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+        }
+    }
+
     @Test func `a camera's JPEGs become one file, as long as it was recorded`() throws {
         // With a comment, which must not get into the file.
         var picture = try jpeg(1, folder)
@@ -93,7 +104,6 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 2.1)
         }
-        #expect(log.failures == [])
         let movie = try #require(log.movies.first)
         #expect(movie.path == "\(folder.path)/a-back.mkv")
         #expect(movie.frames == 59 && movie.dropped == 1 && movie.encoder == "camera")
@@ -109,12 +119,9 @@ import Testing
         let unusual = UnusualJPEG.shown[0]
         let plan = plan("back", in: folder)
         let log = try record(plan) { recorder in
-            try give(0..<10, plan, to: recorder) { _, time in
-                unusual.bytes.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try give(0..<10, of: unusual.bytes, plan, to: recorder)
             return plan.start + Timestamp(seconds: 10.0 / 30)
         }
-        #expect(log.failures == [])
         let movie = try #require(log.movies.first)
         #expect(movie.frames == 10 && movie.dropped == 0 && movie.encoder != "camera")
         let pixels = try ffmpegPixels(of: movie.path, folder)
@@ -132,7 +139,6 @@ import Testing
             }
             return plan.start + Timestamp(seconds: Double(faults.count) / 30)
         }
-        #expect(log.failures == [])
         let movie = try #require(log.movies.first)
         let damaged = faults.count { $0.verdict == .damage }
         #expect(movie.frames == faults.count - damaged && movie.dropped == damaged)
@@ -160,9 +166,7 @@ import Testing
         plan.mode = 0o640
         let log = try record(plan) { recorder in
             // The camera takes a second to begin.
-            try give(30..<40, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try give(30..<40, of: picture, plan, to: recorder)
             return start + Timestamp(seconds: 2)
         }
         let movie = try #require(log.movies.first)
@@ -203,7 +207,6 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 5)
         }
-        #expect(log.failures == [])
         let movies = log.movies.sorted { ($0.path.count, $0.path) < ($1.path.count, $1.path) }
         try #require(movies.count == 3)
         #expect(movies.map(\.path) == ["", "-2", "-3"].map { "\(folder.path)/a-front\($0).mkv" })
@@ -227,7 +230,6 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 3)
         }
-        #expect(log.failures == [])
         #expect(log.movies.count == 11)
         let frames = log.movies.map(\.frames).reduce(0, +)
         // The last file goes on with every second picture.
@@ -322,9 +324,7 @@ import Testing
             _ = recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60))
         }
         func give(_ numbers: Range<Int>) throws {
-            try self.give(numbers, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try self.give(numbers, of: picture, plan, to: recorder)
         }
         try give(0..<30)
         let began = Recorder.Report.began(path: path, encoder: "camera")
@@ -353,13 +353,10 @@ import Testing
             start: MonotonicClock.now,
             rate: 30
         )
-        let log = try record(plan) { recorder in
-            try give(0..<3, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+        let log = try record(plan, failing: [.notFound]) { recorder in
+            try give(0..<3, of: picture, plan, to: recorder)
             return plan.start + Timestamp(seconds: 1)
         }
-        #expect(log.failures.map(\.code) == [.notFound])
         #expect(log.movies == [])
     }
 
@@ -380,7 +377,6 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 0.2)
         }
-        #expect(log.failures == [])
         #expect(log.movies.map(\.frames) == [6] && log.movies.map(\.dropped) == [0])
     }
 
@@ -389,18 +385,13 @@ import Testing
         let picture = try jpeg(1, folder)
         let plan = plan("back", in: folder)
         let log = try record(plan) { recorder in
-            try give(0..<3, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try give(0..<3, of: picture, plan, to: recorder)
             for _ in 1...2 { recorder.drop() }
             // Both are counted before the file ends.
             recorder.discontinue(at: plan.start + Timestamp(seconds: 30))
-            try give(1000..<1003, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try give(1000..<1003, of: picture, plan, to: recorder)
             return plan.start + Timestamp(seconds: 34)
         }
-        #expect(log.failures == [])
         let movies = log.movies.sorted { $0.path.count < $1.path.count }
         #expect(movies.map(\.frames) == [3, 3])
         #expect(movies.map(\.dropped) == [2, 0])
@@ -419,12 +410,9 @@ import Testing
                 let time = plan.start + Timestamp(seconds: Double(number) / 50)
                 recorder.take(sound: Packet(.bytes([0xF8, 0xFF, 0xFE]), at: time))
             }
-            try give(3..<6, plan, to: recorder) { _, time in
-                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-            }
+            try give(3..<6, of: picture, plan, to: recorder)
             return plan.start + Timestamp(seconds: 0.3)
         }
-        #expect(log.failures == [])
         let movie = try #require(log.movies.first)
         #expect(movie.hasSound)
         #expect(try Probe(movie.path).soundTimes.count == 5)
@@ -437,16 +425,13 @@ import Testing
         let log = try record(plan) { recorder in
             recorder.take(sound: Packet(.bytes([0xF8, 0xFF, 0xFE]), at: plan.start))
             for numbers in [3..<6, 30..<33] {
-                try give(numbers, plan, to: recorder) { _, time in
-                    picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
-                }
+                try give(numbers, of: picture, plan, to: recorder)
                 recorder.discontinue(
                     at: plan.start + Timestamp(seconds: Double(numbers.upperBound) / 30)
                 )
             }
             return plan.start + Timestamp(seconds: 2)
         }
-        #expect(log.failures == [])
         let movies = log.movies.sorted { $0.path.count < $1.path.count }
         #expect(movies.map(\.frames) == [3, 3])
         #expect(movies.map(\.hasSound) == [true, false])
@@ -457,13 +442,10 @@ import Testing
 /// nothing of damage in them: a decoder that loses what follows a stray byte.
 func ffmpegPixels(of path: String, _ folder: Folder) throws -> [UInt8] {
     let raw = "\(folder.path)/raw"
-    let child = try Child(
-        "ffmpeg",
-        // One second each: their own times may be nearer than the rate that the file tells.
-        ["-v", "error", "-i", path, "-vf", "setpts=N/TB", "-fps_mode", "passthrough"]
-            + ["-f", "rawvideo", "-pix_fmt", "gray", raw]
-    )
-    try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
-    #expect(child.errors == "")
+    // One second each: their own times may be nearer than the rate that the file tells.
+    try ffmpeg([
+        "-i", path, "-vf", "setpts=N/TB", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt",
+        "gray", raw,
+    ])
     return Array(try Data(contentsOf: URL(filePath: raw)))
 }

@@ -259,8 +259,6 @@ enum Matroska {
         return element([0xA0], element([0xA1], header + picture) + number([0x9B], duration))
     }
 
-    /// Returns a file with one track of JPEGs and `blocks` in one cluster, whose time in
-    /// milliseconds is `time`.
     static func file(_ blocks: [[UInt8]], at time: UInt64 = 0) -> [UInt8] {
         let text = { (id: [UInt8], text: String) in element(id, Array(text.utf8)) }
         let head = element([0x1A, 0x45, 0xDF, 0xA3], text([0x42, 0x82], "matroska"))
