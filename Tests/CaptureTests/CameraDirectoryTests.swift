@@ -96,16 +96,6 @@ import Testing
         )
     }
 
-    @Test("numbers in /dev do not matter")
-    func renumbering() throws {
-        let (before, after) = (try DeviceTree(), try DeviceTree())
-        for (tree, entry) in [(before, "video0"), (after, "video7")] {
-            tree.add(entry, port: "1-1", serial: "S1", id: "usb-Cam_S1-video-index0")
-        }
-        #expect(before.cameras.map(\.identity) == after.cameras.map(\.identity))
-        #expect(before.cameras.map(\.path) != after.cameras.map(\.path))
-    }
-
     @Test("metadata nodes are no cameras; a loopback device is one that auto takes once it is fed")
     func exclusion() throws {
         tree.add("video0", port: "1-1")

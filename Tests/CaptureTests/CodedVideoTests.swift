@@ -16,18 +16,14 @@ import Testing
         let scratch = try ScratchDirectory()
         defer { scratch.remove() }
         let path = "\(scratch.path)/video"
-        let child = try Child(
-            "ffmpeg",
-            [
-                "-v", "error", "-f", "lavfi", "-i",
-                "color=black:s=128x96:r=8:d=1,format=yuv420p,geq=lum=40+20*N:cb=128:cr=128",
-                "-c:v", codec, "-g", "4", "-bf", "0",
-                "-x265-params", "log-level=none:keyint=4:bframes=0:aud=1", "-bsf:v",
-                "\(codec == "libx264" ? "h264" : "hevc")_metadata=aud=insert", "-f",
-                codec == "libx264" ? "h264" : "hevc", path,
-            ]
-        )
-        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+        try ffmpeg([
+            "-f", "lavfi", "-i",
+            "color=black:s=128x96:r=8:d=1,format=yuv420p,geq=lum=40+20*N:cb=128:cr=128",
+            "-c:v", codec, "-g", "4", "-bf", "0",
+            "-x265-params", "log-level=none:keyint=4:bframes=0:aud=1", "-bsf:v",
+            "\(codec == "libx264" ? "h264" : "hevc")_metadata=aud=insert", "-f",
+            codec == "libx264" ? "h264" : "hevc", path,
+        ])
         let bytes = Array(try Data(contentsOf: URL(filePath: path)))
         // Each picture begins with an access unit delimiter.
         let delimiter: [UInt8] = codec == "libx264" ? [0, 0, 0, 1, 9] : [0, 0, 0, 1, 0x46]

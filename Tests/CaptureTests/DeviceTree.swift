@@ -5,7 +5,6 @@ import TestSupport
 
 @testable import Capture
 
-/// A sysfs and a /dev of the test's own, removed with this object.
 final class DeviceTree {
     private let scratch: ScratchDirectory
     var root: String { scratch.path }
@@ -28,11 +27,7 @@ final class DeviceTree {
         }
     }
 
-    func write(_ text: String, to path: String) {
-        guard let file = fopen(path, "w") else { return }
-        fputs(text, file)
-        fclose(file)
-    }
+    func write(_ text: String, to path: String) { write(Array(text.utf8), to: path) }
 
     /// Adds a node of a USB device at `port`. `nil` for `capability` means that it may not be
     /// opened.

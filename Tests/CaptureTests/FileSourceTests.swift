@@ -8,26 +8,12 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FileSourceTests {
-    private let folder: Folder
+    private let folder: ScratchDirectory
     private let bell: Bell
 
     init() throws {
-        folder = try Folder()
+        folder = try ScratchDirectory()
         bell = try Bell()
-    }
-
-    /// A directory of the test's own, removed with this object.
-    private final class Folder {
-        private let scratch: ScratchDirectory
-        var path: String { scratch.path }
-
-        init() throws { scratch = try ScratchDirectory() }
-
-        /// Writes a file of `content`, and returns its path.
-        func file(_ name: String, _ content: [UInt8]) throws -> String {
-            try Data(content).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-            return "\(path)/\(name)"
-        }
     }
 
     private let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 100)
@@ -49,7 +35,7 @@ import Testing
 
     @Test func `a movie is looped at its own rate`() throws {
         let levels: [UInt8] = [20, 60, 100, 140, 180]
-        let path = try folder.file("a.y4m", movie(levels, "C420mpeg2", chroma: 512, "50:1"))
+        let path = try folder.put(movie(levels, "C420mpeg2", chroma: 512, "50:1"), "a.y4m")
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "64x32@50/YU12")
         var last: Timestamp?
@@ -64,9 +50,9 @@ import Testing
     }
 
     @Test func `4:2:2 and full range stay what they are`() throws {
-        let path = try folder.file(
-            "b.y4m",
-            movie([250, 5], "C422 XCOLORRANGE=FULL", chroma: 1024, "100:1")
+        let path = try folder.put(
+            movie([250, 5], "C422 XCOLORRANGE=FULL", chroma: 1024, "100:1"),
+            "b.y4m"
         )
         let frame = try FileSource(path: path).open(request).frame(bell)
         #expect(frame.layout.format == .i422)
@@ -75,7 +61,7 @@ import Testing
     }
 
     @Test func `a single JPEG is shown at the rate asked for, decoded once`() throws {
-        let path = try folder.file("c.jpg", flatJPEG(Size(width: 64, height: 32), luma: 90))
+        let path = try folder.put(flatJPEG(Size(width: 64, height: 32), luma: 90), "c.jpg")
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "64x32@100/MJPG")
         let frames = try (0..<10).map { _ in try stream.frame(bell) }
@@ -92,9 +78,9 @@ import Testing
     @Test func `concatenated JPEGs are a movie; a damaged one in it does not end it`() throws {
         let size = Size(width: 64, height: 32)
         let parts = [UInt8(50), 90, 130, 170].map { flatJPEG(size, luma: $0) }
-        let path = try folder.file(
-            "d.mjpg",
-            parts[0] + parts[1] + Array(parts[2].prefix(parts[2].count / 2)) + parts[3]
+        let path = try folder.put(
+            parts[0] + parts[1] + Array(parts[2].prefix(parts[2].count / 2)) + parts[3],
+            "d.mjpg"
         )
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.format == .mjpg)
@@ -113,7 +99,7 @@ import Testing
     func largeMotionJPEG() throws {
         let size = Size(width: 640, height: 480)
         let levels: [UInt8] = [50, 90, 130]
-        let path = try folder.file("f.mjpg", levels.flatMap { flatJPEG(size, luma: $0) })
+        let path = try folder.put(levels.flatMap { flatJPEG(size, luma: $0) }, "f.mjpg")
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "640x480@25/MJPG")
         for index in 0..<7 {
@@ -125,7 +111,7 @@ import Testing
     func converted() throws {
         var bytes = Array("P6 64 32 255\n".utf8)
         for _ in 0..<32 { for x in 0..<64 { bytes += x < 32 ? [255, 0, 0] : [255, 255, 255] } }
-        let frame = try FileSource(path: try folder.file("e.ppm", bytes)).open(request).frame(bell)
+        let frame = try FileSource(path: try folder.put(bytes, "e.ppm")).open(request).frame(bell)
         #expect(frame.layout.format == .i420)
         #expect(frame.color == .video)
         for (place, color) in [(8, [81, 90, 240]), (56, [235, 128, 128])] {
@@ -138,10 +124,10 @@ import Testing
     @Test func `what cannot be shown is refused, with the file's name and the reason`() throws {
         let rows: [(path: String, code: CaptureError.Code)] = [
             ("\(folder.path)/none.jpg", .notFound),
-            (try folder.file("empty.jpg", []), .unreadable),
-            (try folder.file("text.mp4", Array("not a movie at all\n".utf8)), .unreadable),
+            (try folder.put([], "empty.jpg"), .unreadable),
+            (try folder.put(Array("not a movie at all\n".utf8), "text.mp4"), .unreadable),
             (
-                try folder.file("header.y4m", movie([], "C420mpeg2", chroma: 512, "50:1")),
+                try folder.put(movie([], "C420mpeg2", chroma: 512, "50:1"), "header.y4m"),
                 .unreadable
             ),
             (folder.path, .unreadable),
@@ -153,7 +139,7 @@ import Testing
             #expect(error?.code == row.code, "\(error.map(\.description) ?? "")")
             #expect(error?.description.contains(row.path) == true)
         }
-        let path = try folder.file("a.y4m", movie([20], "C420mpeg2", chroma: 512, "50:1"))
+        let path = try folder.put(movie([20], "C420mpeg2", chroma: 512, "50:1"), "a.y4m")
         for (word, isRight) in [
             ("64x32@50", true), ("64x32@50/YU12", true), ("64x32@30", false), ("64x64@50", false),
             ("64x32@50/MJPG", false),
@@ -170,9 +156,9 @@ import Testing
 
     @Test("a reader that was late gets the present frame, not a burst of those that it missed")
     func late() throws {
-        let path = try folder.file(
-            "late.y4m",
-            movie([20, 60, 100], "C420mpeg2", chroma: 512, "100:1")
+        let path = try folder.put(
+            movie([20, 60, 100], "C420mpeg2", chroma: 512, "100:1"),
+            "late.y4m"
         )
         let stream = try FileSource(path: path).open(request)
         var last = try stream.frame(bell)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Capture
 
-/// JPEGs by their marks, each byte a scalar.
 private let (one, two, three) = (jpeg("one"), jpeg("two\n--"), jpeg("3\u{ff}\u{d9}4\r\n"))
 
 private func jpeg(_ content: String) -> String { "\u{ff}\u{d8}\(content)\u{ff}\u{d9}" }

@@ -11,48 +11,38 @@ import Testing
 /// connector.
 @Suite("A device with planes of memory") struct MultiplanarTests {
     /// A device that gives one picture, 32x16, in `planes` of memory.
-    private final class Device: VideoCalls {
+    private final class Device {
         struct Plane {
             var stride: Int
             var content: [UInt8]
-            /// The offset of the content.
             var offset = 0
             /// The length that the driver tells, if it is another one.
             var used: Int?
             /// The length of the memory, if it is another one.
             var length: Int?
+
+            var end: Int { offset + content.count }
         }
-        let format: PixelFormat
-        let planes: [Plane]
         let size = Size(width: 32, height: 16)
-        let descriptor: CInt = -1
-        private var memory: [Int: MappedMemory] = [:]
-        private var given = false
+        let calls = ScriptedDevice()
         private(set) var types: Set<UInt32> = []
 
         init(_ format: PixelFormat, _ planes: [Plane]) {
-            self.format = format
-            self.planes = planes
-        }
-
-        func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
-            func change<T>(_ type: T.Type, _ body: (inout T) -> CInt) -> CInt {
-                body(&argument.assumingMemoryBound(to: type).pointee)
+            calls.isBroken = true
+            for request in [cv4l2_enum_framesizes, cv4l2_enum_frameintervals, cv4l2_s_parm] {
+                calls.answers[request] = { _ in ENOTTY }
             }
-            switch request {
-            case cv4l2_querycap:
-                return change(v4l2_capability.self) {
-                    $0.capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE | V4L2_CAP_STREAMING)
-                    return 0
-                }
-            case cv4l2_enum_fmt:
-                return change(v4l2_fmtdesc.self) {
-                    types.insert($0.type)
-                    $0.pixelformat = format.rawValue
-                    return $0.index == 0 ? 0 : EINVAL
-                }
-            case cv4l2_try_fmt, cv4l2_s_fmt:
-                return change(v4l2_format.self) {
+            calls.on(cv4l2_querycap, v4l2_capability.self) {
+                $0.capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE | V4L2_CAP_STREAMING)
+                return 0
+            }
+            calls.on(cv4l2_enum_fmt, v4l2_fmtdesc.self) { [unowned self] in
+                types.insert($0.type)
+                $0.pixelformat = format.rawValue
+                return $0.index == 0 ? 0 : EINVAL
+            }
+            for request in [cv4l2_try_fmt, cv4l2_s_fmt] {
+                calls.on(request, v4l2_format.self) { [unowned self] in
                     types.insert($0.type)
                     $0.fmt.pix_mp.pixelformat = format.rawValue
                     $0.fmt.pix_mp.width = UInt32(size.width)
@@ -68,70 +58,41 @@ import Testing
                     }
                     return 0
                 }
-            case cv4l2_reqbufs, cv4l2_streamon, cv4l2_streamoff: return 0
-            case cv4l2_qbuf:
-                return change(v4l2_buffer.self) { Int($0.length) == planes.count ? 0 : EINVAL }
-            case cv4l2_querybuf:
-                return change(v4l2_buffer.self) {
-                    guard Int($0.length) >= planes.count else { return EINVAL }
-                    $0.length = UInt32(planes.count)
-                    for (index, plane) in planes.enumerated() {
-                        $0.m.planes[index].m.mem_offset = UInt32($0.index << 8) + UInt32(index)
-                        $0.m.planes[index].length = UInt32(
-                            plane.length ?? plane.offset + plane.content.count
-                        )
-                    }
-                    return 0
+            }
+            calls.on(cv4l2_qbuf, v4l2_buffer.self) {
+                Int($0.length) == planes.count ? 0 : EINVAL
+            }
+            calls.on(cv4l2_querybuf, v4l2_buffer.self) {
+                guard Int($0.length) >= planes.count else { return EINVAL }
+                $0.length = UInt32(planes.count)
+                for (index, plane) in planes.enumerated() {
+                    $0.m.planes[index].m.mem_offset = UInt32($0.index << 8) + UInt32(index)
+                    $0.m.planes[index].length = UInt32(plane.length ?? plane.end)
                 }
-            case cv4l2_dqbuf: return change(v4l2_buffer.self) { give(&$0) }
-            default: return ENOTTY
+                return 0
             }
-        }
-
-        private func give(_ buffer: inout v4l2_buffer) -> CInt {
-            guard !given, Int(buffer.length) == planes.count else { return EAGAIN }
-            given = true
-            buffer.index = 0
-            for (index, plane) in planes.enumerated() {
-                guard let bytes = memory[index]?.bytes else { return EFAULT }
-                for (place, byte) in plane.content.enumerated()
-                where plane.offset + place < bytes.count { bytes[plane.offset + place] = byte }
-                buffer.m.planes[index].bytesused = UInt32(
-                    plane.used ?? plane.offset + plane.content.count
-                )
-                buffer.m.planes[index].data_offset = UInt32(plane.offset)
+            calls.on(cv4l2_dqbuf, v4l2_buffer.self) { [unowned self] in
+                guard Int($0.length) == planes.count else { return EAGAIN }
+                $0.index = 0
+                for (index, plane) in planes.enumerated() {
+                    guard let bytes = calls.mapped(index) else { return EFAULT }
+                    for (place, byte) in plane.content.enumerated()
+                    where plane.offset + place < bytes.count { bytes[plane.offset + place] = byte }
+                    $0.m.planes[index].bytesused = UInt32(plane.used ?? plane.end)
+                    $0.m.planes[index].data_offset = UInt32(plane.offset)
+                }
+                return 0
             }
-            return 0
-        }
-
-        func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory {
-            let start = mmap(
-                nil,
-                length,
-                PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS,
-                -1,
-                0
-            )
-            guard let start, start != MAP_FAILED else { throw .last("mmap") }
-            let mapped = MappedMemory(owning: .init(start: start, count: length))
-            if offset < 256 { memory[offset] = mapped }
-            return mapped
-        }
-
-        func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
-            given ? .due : .ready(CInt(POLLIN))
         }
     }
 
-    /// Returns the event of the first picture.
-    private func first(_ calls: Device) throws -> CapturedEvent {
-        let device = VideoDevice(path: "/dev/videoX", calls: calls)
+    private func first(_ scripted: Device) throws -> CapturedEvent {
+        let device = VideoDevice(path: "/dev/videoX", calls: scripted.calls)
         #expect(try device.capability().isCamera)
-        let request = CaptureRequest(size: calls.size, rate: 30)
+        let request = CaptureRequest(size: scripted.size, rate: 30)
         let stream = try V4L2Source.stream(device, request)
         let event = try stream.next(until: .zero, bell: try Bell())
-        #expect(calls.types == [V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue])
+        #expect(scripted.types == [V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue])
         return event
     }
 

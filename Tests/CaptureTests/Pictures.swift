@@ -6,7 +6,6 @@ import Imaging
 import Platform
 import Testing
 
-/// Returns the number in the corner of a test picture.
 func counter(of frame: Frame) -> Int {
     let block = FrameCounter.block(in: frame.layout.size)
     let luma = frame.plane(0)
@@ -46,7 +45,6 @@ extension CameraStream {
 }
 
 extension CapturedEvent {
-    /// The picture, decoded; `nil` if it is damaged, or there is none.
     var frame: Frame? {
         switch self {
         case .frame(let frame): return frame

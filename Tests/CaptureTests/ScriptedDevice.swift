@@ -10,7 +10,6 @@ import Platform
 /// Without instructions it is a camera with one mode, YUYV 64x32 at 30 frames per second, that
 /// fills each of its buffers with the number of the frame.
 final class ScriptedDevice: VideoCalls {
-    /// A frame that the device will give.
     struct Delivery {
         var content: [UInt8]?
         var length: Int?
@@ -21,15 +20,12 @@ final class ScriptedDevice: VideoCalls {
 
     /// The errnos to answer with, in order, by call; after them the call succeeds.
     var errors: [UInt: [CInt]] = [:]
-    /// The events that poll returns when there is a frame, or always if `isBroken`.
     var events = CInt(POLLIN)
     /// `true` if poll returns `events` even without a frame.
     var isBroken = false
-    /// `true` if poll waits for the bell while there is no frame.
     var isPatient = false
     /// What it answers to further calls.
     var answers: [UInt: (UnsafeMutableRawPointer) -> CInt] = [:]
-    /// The calls made, in order.
     private(set) var log: [UInt] = []
     /// The frames to give, each into the next queued buffer.
     var deliveries: [Delivery] = []
@@ -40,7 +36,6 @@ final class ScriptedDevice: VideoCalls {
     var pix = v4l2_pix_format()
     /// The capabilities of the node in QUERYCAP.
     var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
-    /// The buffers that the device has, in the order of their arrival.
     private(set) var queued: [Int] = []
     private(set) var isStreaming = false
     private var memory: [Weak] = []
@@ -61,10 +56,15 @@ final class ScriptedDevice: VideoCalls {
     }
 
     let descriptor: CInt = -1
-    /// The length of each buffer, in bytes.
     lazy var length = size.area * 2
-    /// The number of buffers that are still mapped.
     var mappedCount: Int { memory.count { $0.mapped != nil } }
+
+    /// Answers a further call by changing its argument.
+    func on<T>(_ request: UInt, _ type: T.Type, _ body: @escaping (inout T) -> CInt) {
+        answers[request] = { $0.update(type, body) }
+    }
+
+    func mapped(_ index: Int) -> UnsafeMutableRawBufferPointer? { memory[index].mapped?.bytes }
 
     func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
         log.append(request)

@@ -9,14 +9,12 @@ import Testing
 
 /// HDMI bridges and sticks, and analogue video: devices whose inputs have a signal, or none.
 @Suite("The signal at a device's input") struct SignalTests {
-    /// What is at an input.
     private struct Input {
         var type = UInt32(V4L2_INPUT_TYPE_CAMERA)
         var status: UInt32 = 0
         var capabilities: UInt32 = 0
         /// The timings of its signal, or the errno of asking for them.
         var timings: (size: Size, errno: CInt) = (Size(width: 1920, height: 1080), 0)
-        /// The standard of its signal.
         var standard: v4l2_std_id = 0
 
         static let hdmi = Input(capabilities: UInt32(V4L2_IN_CAP_DV_TIMINGS))
@@ -28,7 +26,6 @@ import Testing
         }
     }
 
-    /// A device with inputs.
     private final class Device {
         let calls = ScriptedDevice()
         var inputs: [Input]
@@ -40,18 +37,15 @@ import Testing
 
         init(_ inputs: [Input]) {
             self.inputs = inputs
-            func on<T>(_ request: UInt, _ type: T.Type, _ body: @escaping (inout T) -> CInt) {
-                calls.answers[request] = { body(&$0.assumingMemoryBound(to: type).pointee) }
-            }
-            on(cv4l2_g_input, UInt32.self) { [unowned self] in
+            calls.on(cv4l2_g_input, UInt32.self) { [unowned self] in
                 $0 = selected
                 return self.inputs.isEmpty ? ENOTTY : 0
             }
-            on(cv4l2_s_input, UInt32.self) { [unowned self] in
+            calls.on(cv4l2_s_input, UInt32.self) { [unowned self] in
                 selected = $0
                 return 0
             }
-            on(cv4l2_enuminput, v4l2_input.self) { [unowned self] in
+            calls.on(cv4l2_enuminput, v4l2_input.self) { [unowned self] in
                 guard self.inputs.indices.contains(Int($0.index)) else { return EINVAL }
                 let input = self.inputs[Int($0.index)]
                 $0.type = input.type
@@ -60,35 +54,35 @@ import Testing
                 $0.status = $0.index == selected ? input.status : 0
                 return 0
             }
-            on(cv4l2_query_dv_timings, v4l2_dv_timings.self) { [unowned self] in
+            calls.on(cv4l2_query_dv_timings, v4l2_dv_timings.self) { [unowned self] in
                 let found = self.inputs[Int(selected)].timings
                 $0.bt.width = UInt32(found.size.width)
                 $0.bt.height = UInt32(found.size.height)
                 return found.errno
             }
-            on(cv4l2_g_dv_timings, v4l2_dv_timings.self) { [unowned self] in
+            calls.on(cv4l2_g_dv_timings, v4l2_dv_timings.self) { [unowned self] in
                 $0.bt.width = UInt32(timings.width)
                 $0.bt.height = UInt32(timings.height)
                 return 0
             }
-            on(cv4l2_s_dv_timings, v4l2_dv_timings.self) { [unowned self] in
+            calls.on(cv4l2_s_dv_timings, v4l2_dv_timings.self) { [unowned self] in
                 timings = Size(width: Int($0.bt.width), height: Int($0.bt.height))
                 return 0
             }
-            on(cv4l2_querystd, v4l2_std_id.self) { [unowned self] in
+            calls.on(cv4l2_querystd, v4l2_std_id.self) { [unowned self] in
                 $0 = self.inputs[Int(selected)].standard
                 return 0
             }
-            on(cv4l2_g_std, v4l2_std_id.self) { [unowned self] in
+            calls.on(cv4l2_g_std, v4l2_std_id.self) { [unowned self] in
                 $0 = standard
                 return 0
             }
-            on(cv4l2_s_std, v4l2_std_id.self) { [unowned self] in
+            calls.on(cv4l2_s_std, v4l2_std_id.self) { [unowned self] in
                 standard = $0
                 return 0
             }
-            on(cv4l2_subscribe_event, v4l2_event_subscription.self) { _ in 0 }
-            on(cv4l2_dqevent, v4l2_event.self) { [unowned self] in
+            calls.on(cv4l2_subscribe_event, v4l2_event_subscription.self) { _ in 0 }
+            calls.on(cv4l2_dqevent, v4l2_event.self) { [unowned self] in
                 guard !events.isEmpty else { return ENOENT }
                 $0.type = events.removeFirst()
                 return 0

@@ -44,9 +44,7 @@ private final class ScriptedNode: VideoCalls {
         ),
         Control(id: V4L2_CID_PRIVACY, name: "Privacy", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1),
     ]
-    /// The errnos to answer with, in order, by call.
     var errors: [UInt: [CInt]] = [:]
-    /// The control that cannot be queried.
     var broken: Int32?
     var pending = 0
     private(set) var subscribed: [UInt32] = []
