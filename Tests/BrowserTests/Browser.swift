@@ -60,7 +60,6 @@ final class BrowserDesktop {
         )
     }
 
-    /// Waits until the portal knows of a camera.
     func waitForCamera() throws {
         try eventually("the portal to know of a camera") {
             try session.output(
@@ -101,7 +100,6 @@ final class Browser {
     private let server: PageServer
     private let child: Child
 
-    /// Opens `page` with a profile of its own.
     init(on desktop: BrowserDesktop, showing page: Data) throws {
         server = try PageServer(page: page)
         child = try desktop.run(

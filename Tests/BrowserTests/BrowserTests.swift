@@ -19,10 +19,7 @@ struct BrowserTests {
 
     @Test("opens the stream through the camera portal, again and again", .timeLimit(.minutes(6)))
     func chromium() throws {
-        let page = try Data(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .deletingLastPathComponent().appending(path: "Browser/page.html")
-        )
+        let page = try Data(contentsOf: repository.appending(path: "Tests/Browser/page.html"))
         try Daemon.with(Self.configuration) { daemon in
             // Portal 1.16 never notices a camera that appears after it.
             let desktop = try BrowserDesktop(in: daemon.session)

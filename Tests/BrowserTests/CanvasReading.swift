@@ -11,7 +11,6 @@ struct CanvasReading {
 
     /// A colour: red, green, blue, 0…255.
     typealias Color = SIMD3<Int>
-    /// The expected colour of a cell.
     struct Expectation {
         let column, row: Int
         let color: Color
@@ -72,7 +71,6 @@ struct CanvasReading {
         return worst ?? Deviation(largest: .max, description: "nothing expected")
     }
 
-    /// Returns white, yellow, cyan, green, magenta, red, blue or black, by index.
     private func bar(_ index: Int) -> Color {
         Color(index & 2 == 0 ? 255 : 0, index & 4 == 0 ? 255 : 0, index & 1 == 0 ? 255 : 0)
     }

@@ -6,7 +6,6 @@ import Glibc
 /// The page waits for the reply to each report, which is sent when the next report is asked for. So
 /// the page pauses while the test does something, and continues when the test needs another report.
 final class PageServer {
-    /// A report of the page.
     struct Report: Decodable {
         /// "opened", "counted", "picture" or "failed".
         let kind: String
@@ -27,18 +26,15 @@ final class PageServer {
         let message: String?
     }
 
-    /// A failure in the page, or before it was loaded.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The address of the page.
     let address: String
     private let page: Data
     private let listener: CInt
     /// The bytes received so far on each open connection.
     private var received: [CInt: Data] = [:]
-    /// The connection whose report has no reply yet.
     private var unanswered: CInt?
 
     /// Listens on a port of the system's choice, and serves `page`.
@@ -121,7 +117,6 @@ final class PageServer {
         return report
     }
 
-    /// Sends `content` and closes the connection.
     private func respond(on connection: CInt, _ content: Data) {
         let head = """
             HTTP/1.1 200 OK\r

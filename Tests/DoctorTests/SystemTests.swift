@@ -5,24 +5,14 @@ import Testing
 
 @testable import Doctor
 
-extension ScratchDirectory {
-    /// Writes a file, and makes the folders that it is in.
-    func write(_ text: String, _ name: String) throws {
-        try makeFolder(of: "\(path)/\(name)")
-        let file = try NewFile(for: "\(path)/\(name)", mode: 0o600)
-        try file.write(Array(text.utf8))
-        try file.replace(syncing: false)
-    }
-}
-
 @Suite("What doctor finds in the system") struct SystemTests {
     @Test func camerasAreFoundWithoutBeingOpened() throws {
         let scratch = try ScratchDirectory()
         let root = scratch.path
         for (name, index) in [("video0", 0), ("video1", 1), ("video2", 0), ("vbi0", 0)] {
-            try scratch.write("\(index)\n", "sys/\(name)/index")
+            try scratch.put("\(index)\n", "sys/\(name)/index")
             // As uvcvideo names it: the device's name, and that of its function.
-            try scratch.write("Desk Cam: Desk Cam\n", "sys/\(name)/name")
+            try scratch.put("Desk Cam: Desk Cam\n", "sys/\(name)/name")
         }
         // Besides the camera: its metadata node, a loopback, and a node of another kind.
         for name in ["video0", "video1", "vbi0"] { try makeDirectory("\(root)/sys/\(name)/device") }
@@ -35,12 +25,12 @@ extension ScratchDirectory {
         rmdir("\(root)/sys/video0/device")
         try makeDirectory("\(root)/1-2/1-2:1.0")
         symlink("\(root)/1-2/1-2:1.0", "\(root)/sys/video0/device")
-        try scratch.write("1\n", "1-2/busnum")
-        try scratch.write("480\n", "1-2/speed")
+        try scratch.put("1\n", "1-2/busnum")
+        try scratch.put("480\n", "1-2/speed")
         #expect(cameras().first?.bus == AttachedCamera.Bus(number: 1, megabits: 480))
         func isWaiting() -> Bool { AttachedCamera.isWaitingForDriver(usb: "\(root)/usb") }
         #expect(!isWaiting())
-        try scratch.write("0e\n", "usb/1-1:1.0/bInterfaceClass")
+        try scratch.put("0e\n", "usb/1-1:1.0/bInterfaceClass")
         #expect(isWaiting())
         try makeDirectory("\(root)/usb/1-1:1.0/driver")
         #expect(!isWaiting())
@@ -48,7 +38,7 @@ extension ScratchDirectory {
 
     @Test func `v4l2loopback's devices are known by an attribute of this module`() throws {
         let scratch = try ScratchDirectory()
-        for name in ["video10", "video2"] { try scratch.write("10\n", "\(name)/max_openers") }
+        for name in ["video10", "video2"] { try scratch.put("10\n", "\(name)/max_openers") }
         try makeDirectory("\(scratch.path)/video3")
         #expect(LoopbackModule.devices(sysfs: scratch.path) == ["/dev/video2", "/dev/video10"])
     }
@@ -58,7 +48,7 @@ extension ScratchDirectory {
         #expect(!SecureBoot.isOn(scratch.path))
         let name = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
         for value in [0, 1] as [UInt8] {
-            try scratch.write(String(decoding: [6, 0, 0, 0, value], as: UTF8.self), name)
+            try scratch.put(String(decoding: [6, 0, 0, 0, value], as: UTF8.self), name)
             #expect(SecureBoot.isOn(scratch.path) == (value == 1))
         }
     }
@@ -74,29 +64,29 @@ extension ScratchDirectory {
         #expect(!untouched.isEmpty)
         #expect(untouched.allSatisfy { $0.name == "browsers" || $0.outcome == .bad })
         let state = ".config/chromium/Local State"
-        try scratch.write("{\"browser\":{}}", state)
+        try scratch.put("{\"browser\":{}}", state)
         #expect(says("chromium", .bad))
         // Another setting of that name does not count.
-        try scratch.write("{\"x\":[\"enable-webrtc-pipewire-camera@1\"]}", state)
+        try scratch.put("{\"x\":[\"enable-webrtc-pipewire-camera@1\"]}", state)
         #expect(says("chromium", .bad))
         let list = "[\"enable-webrtc-pipewire-camera@1\"]"
-        try scratch.write("{\"browser\":{\"enabled_labs_experiments\":\(list)}}", state)
+        try scratch.put("{\"browser\":{\"enabled_labs_experiments\":\(list)}}", state)
         #expect(says("chromium", .good))
-        try scratch.write("[Profile0]\nPath=a.default\n", ".mozilla/firefox/profiles.ini")
-        try scratch.write("", ".mozilla/firefox/a.default/prefs.js")
+        try scratch.put("[Profile0]\nPath=a.default\n", ".mozilla/firefox/profiles.ini")
+        try scratch.put("", ".mozilla/firefox/a.default/prefs.js")
         #expect(says("firefox", .bad))
         let preference = "user_pref(\"media.webrtc.camera.allow-pipewire\", true);"
-        try scratch.write(preference + "\n", ".mozilla/firefox/a.default/user.js")
+        try scratch.put(preference + "\n", ".mozilla/firefox/a.default/user.js")
         #expect(says("firefox", .good))
-        try scratch.write("", ".mozilla/firefox/a.default/user.js")
-        try scratch.write(preference + "\n", ".mozilla/firefox/a.default/prefs.js")
+        try scratch.put("", ".mozilla/firefox/a.default/user.js")
+        try scratch.put(preference + "\n", ".mozilla/firefox/a.default/prefs.js")
         #expect(says("firefox", .good))
-        try scratch.write("{}", ".var/app/com.microsoft.Edge/config/microsoft-edge/Local State")
+        try scratch.put("{}", ".var/app/com.microsoft.Edge/config/microsoft-edge/Local State")
         #expect(says("edge", .bad))
         let edge = desktop.browserFindings().first { $0.name == "edge" }
         #expect(edge?.command == "dualcamctl doctor --fix edge")
         let flags = ".var/app/com.microsoft.Edge/config/edge-flags.conf"
-        try scratch.write("--enable-features=WebRtcPipeWireCamera\n", flags)
+        try scratch.put("--enable-features=WebRtcPipeWireCamera\n", flags)
         #expect(says("edge", .good))
     }
 

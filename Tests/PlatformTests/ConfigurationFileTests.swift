@@ -3,13 +3,11 @@ import Platform
 import TestSupport
 import Testing
 
-private func write(_ bytes: some Collection<UInt8>, to path: String) {
-    guard let file = fopen(path, "w") else { preconditionFailure("cannot write \(path)") }
-    precondition(fwrite(Array(bytes), 1, bytes.count, file) == bytes.count)
-    fclose(file)
-}
-
 @Suite struct ConfigurationFileTests {
+    private let scratch: ScratchDirectory
+
+    init() throws { scratch = try ScratchDirectory() }
+
     @Test func aFileThatTellsNoSizeIsReadToItsEnd() throws {
         let bytes = try readFile("/proc/self/status", limit: 1 << 20)
         let text = String(decoding: bytes, as: UTF8.self)
@@ -28,12 +26,11 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
             setenv("HOME", home, 1)
             unsetenv("XDG_CONFIG_HOME")
             precondition(UserDirectory.videos.place(configured: nil) == home + "/Videos/DualCam")
-            mkdir(home + "/.config", 0o700)
-            write("XDG_VIDEOS_DIR=\"$HOME/Films\"\n".utf8, to: home + "/.config/user-dirs.dirs")
+            try scratch.put("XDG_VIDEOS_DIR=\"$HOME/Films\"\n", ".config/user-dirs.dirs")
             precondition(UserDirectory.videos.place(configured: nil) == home + "/Films/DualCam")
             precondition(UserDirectory.videos.place(configured: "~/a") == home + "/a")
             // user-dirs.dirs(5) has only absolute paths.
-            write("XDG_VIDEOS_DIR=\"Films\"\n".utf8, to: home + "/.config/user-dirs.dirs")
+            try scratch.put("XDG_VIDEOS_DIR=\"Films\"\n", ".config/user-dirs.dirs")
             precondition(UserDirectory.videos.place(configured: nil) == home + "/Videos/DualCam")
             try makeDirectory(home + "/a/b")
             precondition(entries(of: home + "/a") == ["b"])
@@ -47,12 +44,9 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
             let home = scratch.path
             setenv("HOME", home, 1)
             setenv("XDG_CONFIG_HOME", "relative", 1)
-            mkdir(home + "/.config", 0o700)
-            mkdir(home + "/.config/dualcam", 0o700)
-            let path = home + "/.config/dualcam/dualcam.toml"
-            write("# ä".utf8, to: path)
+            let path = try scratch.put("# ä", ".config/dualcam/dualcam.toml")
             let file = try ConfigurationFile.load(override: nil)
-            precondition(file?.path == home + "/.config/dualcam/dualcam.toml")
+            precondition(file?.path == path)
             precondition(file?.text == "# ä")
             setenv("XDG_CONFIG_HOME", home, 1)
             let other = try ConfigurationFile.load(override: nil)
@@ -78,8 +72,6 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test(.timeLimit(.minutes(5)))
     func aPipeThatNobodyWritesToIsNotWaitedFor() throws {
-        let scratch = try ScratchDirectory()
-        defer { scratch.remove() }
         let path = scratch.path + "/x.toml"
         mkfifo(path, 0o600)
         let error = try #require(throws: SystemError.self) {
@@ -99,10 +91,7 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test(arguments: otherText)
     func textThatIsNotUTF8IsRefused(_ bytes: [UInt8]) throws {
-        let scratch = try ScratchDirectory()
-        defer { scratch.remove() }
-        let path = scratch.path + "/x.toml"
-        write(bytes, to: path)
+        let path = try scratch.put(bytes, "x.toml")
         let error = try #require(throws: SystemError.self) {
             try ConfigurationFile.load(override: path)
         }
@@ -113,10 +102,7 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test(arguments: ["", "a = 1\n", "é"])
     func theMarkOfUTF8IsLeftOut(_ text: String) throws {
-        let scratch = try ScratchDirectory()
-        defer { scratch.remove() }
-        let path = scratch.path + "/x.toml"
-        write([0xEF, 0xBB, 0xBF] + Array(text.utf8), to: path)
+        let path = try scratch.put([0xEF, 0xBB, 0xBF] + Array(text.utf8), "x.toml")
         let file = try ConfigurationFile.load(override: path)
         #expect(file?.text == text && file?.mark == "\u{FEFF}")
         #expect(try StateFile(path: path).load() == text)

@@ -39,10 +39,6 @@ private let systems: [(name: String, calls: FileCalls)] = [
 
     private func names() -> [String] { entries(of: folder).sorted() }
 
-    private func text(_ name: String) throws -> String {
-        String(decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(name)")), as: UTF8.self)
-    }
-
     private func mode(_ name: String) -> UInt32 {
         var status = stat()
         return stat("\(folder)/\(name)", &status) == 0 ? status.st_mode & 0o7777 : 0
@@ -56,7 +52,7 @@ private let systems: [(name: String, calls: FileCalls)] = [
             try file.write(Array("one".utf8))
             #expect(!names().contains("a"))
             try file.place()
-            #expect(try text("a") == "one")
+            #expect(try scratch.text("a") == "one")
         }
         #expect(mode("a") == 0o640)
         do {
@@ -64,7 +60,7 @@ private let systems: [(name: String, calls: FileCalls)] = [
             try second.write(Array("two".utf8))
             #expect(#expect(throws: SystemError.self) { try second.place() }?.errno == EEXIST)
         }
-        #expect(try text("a") == "one" && names() == ["a"])
+        #expect(try scratch.text("a") == "one" && names() == ["a"])
         do { _ = try NewFile(for: "\(folder)/never", mode: 0o600, calls: system.calls) }
         #expect(names() == ["a"])
     }
@@ -75,7 +71,7 @@ private let systems: [(name: String, calls: FileCalls)] = [
             let file = try NewFile(for: "\(folder)/a", mode: mode, calls: system.calls)
             try file.write(Array(content.utf8))
             try file.replace()
-            #expect(try text("a") == content && self.mode("a") == mode && names() == ["a"])
+            #expect(try scratch.text("a") == content && self.mode("a") == mode && names() == ["a"])
         }
     }
 
@@ -85,11 +81,11 @@ private let systems: [(name: String, calls: FileCalls)] = [
             let file = try NewFile(for: "\(folder)/a", mode: 0o600, calls: system.calls)
             try file.write(Array("one".utf8))
             try file.replace()
-            #expect(try text("a") == "one")
+            #expect(try scratch.text("a") == "one")
             let second = try NewFile(for: "\(folder)/a", mode: 0o600, calls: system.calls)
             #expect(throws: SystemError.self) { try second.replace() }
         }
-        #expect(try text("a") == "one" && names() == ["a"])
+        #expect(try scratch.text("a") == "one" && names() == ["a"])
     }
 
     @Test func `a large file is whole where it has to be copied`() throws {
@@ -154,10 +150,6 @@ private let systems: [(name: String, calls: FileCalls)] = [
         try writeFile(Array(text.utf8), to: "\(folder)/\(name)")
     }
 
-    private func text(_ name: String) throws -> String {
-        String(decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(name)")), as: UTF8.self)
-    }
-
     private func status(_ name: String) -> stat {
         var status = stat()
         lstat("\(folder)/\(name)", &status)
@@ -171,20 +163,16 @@ private let systems: [(name: String, calls: FileCalls)] = [
         let before = status("a")
         try put("two", "a")
         let after = status("a")
-        #expect(try text("a") == "two")
+        #expect(try scratch.text("a") == "two")
         #expect(after.st_mode == before.st_mode && after.st_ino != before.st_ino)
         #expect(after.st_uid == before.st_uid && after.st_gid == before.st_gid)
     }
 
     @Test func `a new one has what the umask leaves`() async {
         await #expect(processExitsWith: .success) {
-            var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
-            precondition(mkdtemp(&template) != nil)
-            let folder = String(
-                decoding: template.dropLast().map(UInt8.init(bitPattern:)),
-                as: UTF8.self
-            )
-            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let scratch = try ScratchDirectory()
+            defer { scratch.remove() }
+            let folder = scratch.path
             umask(0o027)
             try writeFile([1], to: "\(folder)/a")
             var status = stat()
@@ -202,7 +190,7 @@ private let systems: [(name: String, calls: FileCalls)] = [
         symlink("circle", "\(folder)/circle")
         try put("by link", "link")
         try put("by chain", "chain")
-        #expect(try text("a") == "by link" && text("deep/two") == "by chain")
+        #expect(try scratch.text("a") == "by link" && scratch.text("deep/two") == "by chain")
         for name in ["link", "chain", "deep/one"] {
             #expect(status(name).st_mode & S_IFMT == S_IFLNK)
         }
@@ -231,6 +219,6 @@ private let systems: [(name: String, calls: FileCalls)] = [
         defer { close(number) }
         try writeFile(Array("in ".utf8), to: "/dev/fd/\(number)")
         try writeFile(Array("it".utf8), to: "/proc/self/fd/\(number)")
-        #expect(try text("a") == "before, in it")
+        #expect(try scratch.text("a") == "before, in it")
     }
 }

@@ -104,8 +104,7 @@ import Testing
 
     /// Every name of a call in the sources, with every errno, is told in words.
     @Test func noErrorShowsNamesOfCode() throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let sources = repository.appending(path: "Sources")
         let files = try #require(FileManager.default.enumerator(atPath: sources.path))
         var calls: Set<String> = []
         for case let file as String in files where file.hasSuffix(".swift") {

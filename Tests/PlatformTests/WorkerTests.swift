@@ -3,7 +3,6 @@ import Platform
 import Synchronization
 import Testing
 
-/// The end of a test that hangs.
 private var watchdog: Timestamp { MonotonicClock.now + Timestamp(seconds: 20) }
 
 @Suite("Worker") struct WorkerTests {

@@ -10,7 +10,6 @@ import Testing
 struct VMTests {
     /// A script of `Tests/VM`.
     struct Row: CustomTestStringConvertible {
-        /// The file's name, without its ending.
         var name: String
         /// What it shows, for people.
         var purpose = ""
@@ -69,7 +68,6 @@ struct VMTests {
         }
     }
 
-    /// What became of all rows.
     private struct Output: Sendable {
         struct Outcome: Sendable {
             /// Why it failed, if it did.
@@ -80,15 +78,10 @@ struct VMTests {
         var text = ""
     }
 
-    /// The folder of the package.
-    private static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     /// Where a failure leaves the machine's console. `rows.xml` there has a test case for each row,
     /// with its time, as a case of this test has none.
-    private static let results = root.appending(path: ".build/test-results")
+    private static let results = repository.appending(path: ".build/test-results")
 
-    /// The machines, started by the first row that waits for one.
     private static let output = Task {
         try await withCheckedThrowingContinuation { continuation in
             // The wait would take a thread from all other tests.
@@ -103,7 +96,7 @@ struct VMTests {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
         let child = try Child(
-            root.appending(path: "Tests/VM/rows").path,
+            repository.appending(path: "Tests/VM/rows").path,
             ["-o", results.path] + chosen.map { $0.map(\.name).joined(separator: " ") },
             environment: environment
         )
