@@ -6,33 +6,16 @@ import Testing
 
 @Suite("Mirror of the daemon")
 struct DaemonMirrorTests {
-    @Test func aDaemonThatDoesNotAnswerIsSilentUntilItDoes() throws {
-        try PrivateSession.with([.bus]) { session in
-            let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-            // Its loop does not run yet: the calls wait.
-            let slow = try EventLoop()
-            let service = try BusConnection(to: .address(address), loop: slow)
-            let server = ObjectServer(on: service)
-            try service.requestName(DualCam.busName)
+    private let session: PrivateSession
+    private let address: BusConnection.Bus
+    private let loop: EventLoop
+    private let connection: BusConnection
 
-            let loop = try EventLoop()
-            let mirror = DaemonMirror(
-                try BusConnection(to: .address(address), loop: loop),
-                patience: 0.2
-            )
-            try eventually("silence", within: 10) {
-                loop.runOnce(milliseconds: 10)
-                return mirror.isSilent
-            }
-            #expect(mirror.isPresent != true)
-            try eventually("an answer", within: 10) {
-                slow.runOnce(milliseconds: 1)
-                loop.runOnce(milliseconds: 1)
-                return mirror.isPresent == true
-            }
-            #expect(!mirror.isSilent)
-            withExtendedLifetime(server) {}
-        }
+    init() throws {
+        session = try PrivateSession([.bus])
+        address = .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
+        loop = try EventLoop()
+        connection = try BusConnection(to: address, loop: loop)
     }
 
     /// A daemon that knows its name, in a loop of its own.
@@ -45,25 +28,29 @@ struct DaemonMirrorTests {
         let connection: BusConnection
         let server: ObjectServer
 
-        init(_ name: String, on address: String) throws {
+        init(_ name: String, on address: BusConnection.Bus) throws {
             loop = try EventLoop()
-            connection = try BusConnection(to: .address(address), loop: loop)
+            connection = try BusConnection(to: address, loop: loop)
             server = ObjectServer(on: connection, managing: DualCam.path)
             server.export(Self.interface, at: DualCam.backPath, properties: ["Name": .string(name)])
             try connection.requestName(DualCam.busName)
         }
 
-        /// Waits until the bus has all that was sent.
         func settle() throws { _ = try connection.call(.onBus("GetId")) }
     }
 
-    /// Runs `loop` until all that was sent to `connection` so far has arrived.
-    private func settle(_ connection: BusConnection, _ loop: EventLoop) throws {
+    /// Runs the loop until all that was sent to `connection` so far has arrived.
+    private func settle() throws {
         var isOver = false
         try connection.call(.onBus("GetId")) { _ in isOver = true }
-        try eventually("an answer of the bus", within: 10) {
-            loop.runOnce(milliseconds: 10)
-            return isOver
+        try loop.wait(for: "an answer of the bus", within: 10) { isOver }
+    }
+
+    /// Runs both loops until `condition` holds.
+    private func wait(with daemon: Named?, until condition: () -> Bool) throws {
+        try loop.wait(for: "the daemon", within: 10) {
+            daemon?.loop.runOnce(milliseconds: 1)
+            return condition()
         }
     }
 
@@ -71,91 +58,63 @@ struct DaemonMirrorTests {
         mirror.value("Name", of: Named.interface.name, at: DualCam.backPath)?.string
     }
 
+    @Test func aDaemonThatDoesNotAnswerIsSilentUntilItDoes() throws {
+        // Its loop does not run yet: the calls wait.
+        let daemon = try Named("slow", on: address)
+        let mirror = DaemonMirror(connection, patience: 0.2)
+        try loop.wait(for: "silence", within: 10) { mirror.isSilent }
+        #expect(mirror.isPresent != true)
+        try wait(with: daemon) { mirror.isPresent == true }
+        #expect(!mirror.isSilent)
+    }
+
     @Test func whatADaemonHasToldGoesWithIt() throws {
-        try PrivateSession.with([.bus]) { session in
-            let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-            let loop = try EventLoop()
-            let mirror = DaemonMirror(try BusConnection(to: .address(address), loop: loop))
-            var daemon: Named? = try Named("first", on: address)
-            try eventually("its name", within: 10) {
-                daemon?.loop.runOnce(milliseconds: 1)
-                loop.runOnce(milliseconds: 1)
-                return mirror.isPresent == true
-            }
-            #expect(name(in: mirror) == "first")
-            daemon = nil
-            try eventually("its end", within: 10) {
-                loop.runOnce(milliseconds: 10)
-                return mirror.isPresent == false
-            }
-            #expect(name(in: mirror) == nil)
-        }
+        let mirror = DaemonMirror(connection)
+        var daemon: Named? = try Named("first", on: address)
+        try wait(with: daemon) { mirror.isPresent == true }
+        #expect(name(in: mirror) == "first")
+        daemon = nil
+        try loop.wait(for: "its end", within: 10) { mirror.isPresent == false }
+        #expect(name(in: mirror) == nil)
     }
 
     @Test func whatIsAskedOfADaemonThatHangsIsNotDoneLater() throws {
-        try PrivateSession.with([.bus]) { session in
-            let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-            let daemon = try Named("it", on: address)
-            var isDone = false
-            let scene = Interface(
-                SceneInterface.name,
-                methods: [Interface.Method("Reset", takes: ["options": "a{sv}"])]
-            )
-            daemon.server.export(scene, at: DualCam.path, onCall: { _ in isDone = true })
-            let loop = try EventLoop()
-            let mirror = DaemonMirror(try BusConnection(to: .address(address), loop: loop))
-            try eventually("its name", within: 10) {
-                daemon.loop.runOnce(milliseconds: 1)
-                loop.runOnce(milliseconds: 1)
-                return mirror.isPresent == true
-            }
-            var error: DBusError?
-            mirror.call(\SceneInterface.reset, ()) { answer in
-                if case .failure(let reason) = answer { error = reason }
-            }
-            try eventually("silence", within: 10) {
-                loop.runOnce(milliseconds: 10)
-                return mirror.isSilent && error != nil
-            }
-            #expect(error?.name.hasSuffix(".NoReply") == true)
-            mirror.probe()
-            try eventually("an answer", within: 10) {
-                daemon.loop.runOnce(milliseconds: 1)
-                loop.runOnce(milliseconds: 1)
-                return !mirror.isSilent
-            }
-            try daemon.settle()
-            #expect(!isDone)
+        let daemon = try Named("it", on: address)
+        var isDone = false
+        let scene = Interface(
+            SceneInterface.name,
+            methods: [Interface.Method("Reset", takes: ["options": "a{sv}"])]
+        )
+        daemon.server.export(scene, at: DualCam.path, onCall: { _ in isDone = true })
+        let mirror = DaemonMirror(connection)
+        try wait(with: daemon) { mirror.isPresent == true }
+        var error: DBusError?
+        mirror.call(\SceneInterface.reset, ()) { answer in
+            if case .failure(let reason) = answer { error = reason }
         }
+        try loop.wait(for: "silence", within: 10) { mirror.isSilent && error != nil }
+        #expect(error?.name.hasSuffix(".NoReply") == true)
+        mirror.probe()
+        try wait(with: daemon) { !mirror.isSilent }
+        try daemon.settle()
+        #expect(!isDone)
     }
 
     @Test func aLateAnswerOfTheDaemonBeforeIsPassedOver() throws {
-        try PrivateSession.with([.bus]) { session in
-            let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-            let first = try Named("first", on: address)
-            let loop = try EventLoop()
-            let connection = try BusConnection(to: .address(address), loop: loop)
-            let mirror = DaemonMirror(connection)
-            var isAsked = false
-            first.server.onRead = { isAsked = true }
-            // The answer before this one's is the owner's name.
-            try settle(connection, loop)
-            _ = try first.connection.call(.onBus("ReleaseName", .string(DualCam.busName)))
-            let second = try Named("second", on: address)
-            try eventually("the second daemon", within: 10) {
-                second.loop.runOnce(milliseconds: 1)
-                loop.runOnce(milliseconds: 1)
-                return mirror.isPresent == true
-            }
-            #expect(name(in: mirror) == "second")
-            try eventually("the first one's answers", within: 10) {
-                first.loop.runOnce(milliseconds: 10)
-                return isAsked
-            }
-            try first.settle()
-            try settle(connection, loop)
-            #expect(name(in: mirror) == "second" && mirror.isPresent == true)
-        }
+        let first = try Named("first", on: address)
+        let mirror = DaemonMirror(connection)
+        var isAsked = false
+        first.server.onRead = { isAsked = true }
+        // The answer before this one's is the owner's name.
+        try settle()
+        _ = try first.connection.call(.onBus("ReleaseName", .string(DualCam.busName)))
+        let second = try Named("second", on: address)
+        try wait(with: second) { mirror.isPresent == true }
+        #expect(name(in: mirror) == "second")
+        try first.loop.wait(for: "the first one's answers", within: 10) { isAsked }
+        try first.settle()
+        try settle()
+        #expect(name(in: mirror) == "second" && mirror.isPresent == true)
     }
 }
 

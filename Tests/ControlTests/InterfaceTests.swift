@@ -6,9 +6,7 @@ import Testing
 
 @testable import DBusKit
 
-private let directory = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("dbus")
+private let directory = repository.appending(path: "dbus")
 
 @Suite("Interfaces")
 struct InterfaceTests {

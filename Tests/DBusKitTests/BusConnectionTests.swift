@@ -11,7 +11,6 @@ import Testing
 
     init() throws { stage = try Stage() }
 
-    /// Expects `body` to fail with the error of the bus that ends with `word`.
     private func expect(_ word: String, _ body: () throws -> Void) {
         let error = #expect(throws: DBusError.self, performing: body)
         #expect(error?.name == "org.freedesktop.DBus.Error.\(word)")
@@ -38,7 +37,7 @@ import Testing
         let call = MethodCall("Wait", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
         try client.call(call) { answer = $0 }
         try withExtendedLifetime(client) {
-            try stage.wait(for: "the end of the call") { answer != nil }
+            try stage.loop.wait(for: "the end of the call") { answer != nil }
         }
         guard case .failure(let error)? = answer else { throw TimedOut("a failure", after: 0) }
         #expect(error.name == "org.freedesktop.DBus.Error.NoReply")
@@ -69,9 +68,9 @@ import Testing
             answer = $0
         }
         stage.session.kill(.bus)
-        try stage.wait(for: "the end") { ends > 0 }
+        try stage.loop.wait(for: "the end") { ends > 0 }
         try withExtendedLifetime(client) {
-            try stage.wait(for: "the end of the call") { answer != nil }
+            try stage.loop.wait(for: "the end of the call") { answer != nil }
         }
         #expect(!stage.connection.isConnected)
         #expect(throws: DBusError.self) {
@@ -93,7 +92,7 @@ import Testing
             isCalled = true
             client = nil
         }
-        try stage.wait(for: "the answer") { isCalled }
+        try stage.loop.wait(for: "the answer") { isCalled }
         for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
 
         var second: BusConnection? = try stage.client()
@@ -105,7 +104,7 @@ import Testing
         try stage.settle(stage.connection)
         second?.onDisconnect = { second = nil }
         second = nil
-        try stage.wait(for: "its name to go") { isGone }
+        try stage.loop.wait(for: "its name to go") { isGone }
         withExtendedLifetime(subscription) {}
     }
 
@@ -160,19 +159,14 @@ import Testing
     }
 
     @Test func nothingIsLeftOpen() throws {
-        func openDescriptors() -> Int {
-            var count = 0
-            for number in 0..<1024 where fcntl(CInt(number), F_GETFD) >= 0 { count += 1 }
-            return count
-        }
-        let before = openDescriptors()
+        let before = entries(of: "/proc/self/fd").count
         for _ in 0..<200 {
             let client = try stage.client()
             _ = try stage.call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: client)
         }
         for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
         // Other tests open some, too; a leak would be hundreds.
-        #expect(openDescriptors() < before + 100)
+        #expect(entries(of: "/proc/self/fd").count < before + 100)
     }
 
     @Test("one that left before anybody asked is reported, too, and one that is there is not")
@@ -183,11 +177,11 @@ import Testing
         let watches = [name, ":9.99", "org.example.Nobody"].map { name in
             stage.connection.onLeaving(name) { gone.append(name) }
         }
-        try stage.wait(for: "those that are not there") { gone.count == 2 }
+        try stage.loop.wait(for: "those that are not there") { gone.count == 2 }
         try stage.settle(stage.connection)
         #expect(gone.sorted() == [":9.99", "org.example.Nobody"])
         client = nil
-        try stage.wait(for: "the one that leaves") { gone.count > 2 }
+        try stage.loop.wait(for: "the one that leaves") { gone.count > 2 }
         try stage.settle(stage.connection)
         #expect(gone.dropFirst(2) == [name])
         withExtendedLifetime(watches) {}

@@ -82,7 +82,6 @@ private final class Loopback: MessagePort {
         )
     }
 
-    /// The name of the last error, or the values of the last reply.
     var last: String {
         guard let message = sent.last else { return "nothing" }
         return message.error?.name ?? "\((try? message.values()) ?? [])"

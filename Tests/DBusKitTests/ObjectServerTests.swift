@@ -237,7 +237,7 @@ extension Stage {
         }
         try stage.settle(client)
         try client.call(Stage.lampCall("Change")) { _ in order.append("answer") }
-        try stage.wait(for: "the answer") { order.contains("answer") }
+        try stage.loop.wait(for: "the answer") { order.contains("answer") }
         #expect(order == ["PropertiesChanged", "answer"])
         #expect(
             changes == [
@@ -269,7 +269,7 @@ extension Stage {
         }
         try stage.settle(client)
         stage.server.set(["Lit": .boolean(true)], of: lamp, at: desk)
-        try stage.wait(for: "the change") { lit == .boolean(true) }
+        try stage.loop.wait(for: "the change") { lit == .boolean(true) }
         withExtendedLifetime(subscription) {}
     }
 
@@ -280,12 +280,12 @@ extension Stage {
         var answers: [Result<[Value], DBusKit.DBusError>] = []
         let call = Stage.lampCall("Later")
         for _ in 0..<3 { try client.call(call) { answers.append($0) } }
-        try stage.wait(for: "the calls") { held.count == 3 }
+        try stage.loop.wait(for: "the calls") { held.count == 3 }
         #expect(held.first?.sender == client.uniqueName)
         held[2].reply()
         held[0].fail(.failed("no"))
         held = []
-        try stage.wait(for: "the answers") { answers.count == 3 }
+        try stage.loop.wait(for: "the answers") { answers.count == 3 }
         // The call released without a reply is answered last.
         #expect(
             answers == [
@@ -328,7 +328,7 @@ extension Stage {
             var pending: OpaquePointer?
             dbus_connection_send_with_reply(client.handle.pointer, call, &pending, 5_000)
             defer { dbus_pending_call_unref(pending) }
-            try stage.wait(for: "an answer") { dbus_pending_call_get_completed(pending) != 0 }
+            try stage.loop.wait(for: "an answer") { dbus_pending_call_get_completed(pending) != 0 }
             return Message(owning: try #require(dbus_pending_call_steal_reply(pending)))
         }
         #expect(try send("Introspect").values().first?.string?.contains(lamp.name) == true)
@@ -362,6 +362,11 @@ extension Stage {
             return
         }
         #expect(entries.keys.map(\.objectPath) == [desk])
+        guard case .dictionary(let values, _, _)? = entries[.objectPath(desk)] else {
+            Issue.record("no interfaces")
+            return
+        }
+        #expect(values[.string(lamp.name)]?.named?["Maker"] == .string("Acme"))
 
         let hall: ObjectPath = "/org/example/Thing1/lamps/hall"
         stage.exportLamp(at: hall)
@@ -427,7 +432,7 @@ extension Stage {
                 }
             }
         }
-        try stage.wait(for: "the ends of the calls") { ended.count == 3 }
+        try stage.loop.wait(for: "the ends of the calls") { ended.count == 3 }
     }
 
     @Test func thePeerAnswers() throws {
@@ -459,7 +464,7 @@ extension Stage {
         }
         var most = 0
         var before = 0
-        try stage.wait(for: "all answers") {
+        try stage.loop.wait(for: "all answers") {
             most = max(most, answers - before)
             before = answers
             return answers == 5_000
@@ -482,9 +487,9 @@ extension Stage {
         greedy.flush()
         var isAnswered = false
         try other.call(Stage.lampCall("Later")) { _ in isAnswered = true }
-        try stage.wait(for: "the answer to the other") { isAnswered }
+        try stage.loop.wait(for: "the answer to the other") { isAnswered }
         // All of them came before it.
         #expect(answers < 64)
-        try stage.wait(for: "the other answers") { answers == 128 }
+        try stage.loop.wait(for: "the other answers") { answers == 128 }
     }
 }

@@ -4,7 +4,6 @@ import Platform
 import TestSupport
 import Testing
 
-/// A bus of its own, a loop, and a connection that serves objects.
 final class Stage {
     static let name = "org.example.Thing1"
     let session: PrivateSession
@@ -24,23 +23,10 @@ final class Stage {
         .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
     }
 
-    /// Returns another connection on the same loop.
     func client() throws -> BusConnection {
         try BusConnection(to: Stage.address(session), loop: loop)
     }
 
-    /// Runs the loop until `condition` holds.
-    ///
-    /// - Throws: An error after ten seconds.
-    func wait(for what: String, until condition: () -> Bool) throws {
-        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
-        while !condition() {
-            guard MonotonicClock.now < deadline else { throw TimedOut(what, after: 10) }
-            loop.runOnce(milliseconds: 20)
-        }
-    }
-
-    /// Returns the call of a lamp's method.
     static func lampCall(
         _ member: String,
         _ arguments: [Value] = [.named([:])],
@@ -60,11 +46,10 @@ final class Stage {
         var answer: Result<[Value], DBusError>?
         let call = MethodCall(member, of: interface, at: path, on: Stage.name, arguments)
         try client.call(call) { answer = $0 }
-        try wait(for: "the answer of \(member)") { answer != nil }
+        try loop.wait(for: "the answer of \(member)") { answer != nil }
         return try #require(answer)
     }
 
-    /// Runs the loop until all messages sent so far have arrived everywhere.
     func settle(_ client: BusConnection) throws {
         for connection in [connection, client] {
             _ = try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: connection)
@@ -72,7 +57,6 @@ final class Stage {
         for _ in 0..<5 { loop.runOnce(milliseconds: 1) }
     }
 
-    /// Exports a lamp, and returns a client.
     func lampClient() throws -> BusConnection {
         exportLamp()
         return try client()
@@ -83,7 +67,7 @@ final class Stage {
     func run(_ line: String) throws -> (exit: Child.Exit?, output: String, errors: String) {
         let words = line.split(separator: " ").map(String.init)
         let child = try session.run(words[0], Array(words.dropFirst()))
-        try wait(for: line) { child.exit != nil }
+        try loop.wait(for: line) { child.exit != nil }
         return (child.exit, child.output, child.errors)
     }
 }

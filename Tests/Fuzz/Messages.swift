@@ -256,18 +256,21 @@ private struct Bytes {
             [.string(Interface.scene.name), .string("InsetSize"), .variant(.double(0.3))]
         ),
     ]
-    let whole = calls.compactMap { member, interface, values -> [UInt8]? in
-        guard
-            let message = try? Message(
-                MethodCall(
-                    member,
-                    of: interface.name,
-                    at: DualCam.path,
-                    on: DualCam.busName,
-                    values
-                )
-            )
-        else { return nil }
+    let sent = calls.map { member, interface, values in
+        MethodCall(member, of: interface.name, at: DualCam.path, on: DualCam.busName, values)
+    }
+    let signal = try? Message(
+        signal: "S",
+        of: "org.example.I",
+        at: "/",
+        [
+            .named(["a": .strings(["b", "c"]), "d": .structure([.byte(1), .double(2)])]),
+            .array([.variant(.variant(.variant(.objectPath("/x"))))], of: .variant),
+            .signature(Signature(["a{sv}"])),
+        ]
+    )
+    let whole = (sent.map { try? Message($0) } + [signal]).compactMap { message -> [UInt8]? in
+        guard let message else { return nil }
         dbus_message_set_serial(message.pointer, 1)
         var (bytes, count) = (UnsafeMutablePointer<CChar>?.none, CInt(0))
         guard dbus_message_marshal(message.pointer, &bytes, &count) != 0, let bytes else {
