@@ -70,7 +70,6 @@ extension PipeWireNodeTests {
             }
         }
 
-        /// The counters of the frames that GStreamer's element `name` has told.
         private func counters(at name: String, in output: String) -> [Int] {
             output.split(separator: "\n").compactMap { line in
                 guard line.contains("last-message = chain"), line.contains("(\(name):sink)")

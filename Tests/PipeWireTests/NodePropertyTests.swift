@@ -13,7 +13,6 @@ struct NodePropertyTests {
     private static let gain = NodeProperty.Name.gain.id
     private static let focus = NodeProperty.Name.focus.id
 
-    /// Returns what is read of an object of `type` with the properties that `body` adds.
     private func read(
         _ type: some BinaryInteger = SPA_TYPE_OBJECT_Props,
         _ body: (inout PodBuilder) -> Void
@@ -67,9 +66,7 @@ struct NodePropertyTests {
         #expect(readProperties(Pod(&number), of: Self.shown).isEmpty)
     }
 
-    /// Cut anywhere, and with any one byte replaced, a pod is read without a fault, and what is
-    /// read is in range.
-    @Test func aDamagedPodGivesNothingOutOfRange() throws {
+    @Test func aPodThatIsCutGivesNothing() throws {
         let pods = Pods {
             $0.object(SPA_TYPE_OBJECT_Props, SPA_PARAM_Props) {
                 $0.number(key: Self.gain, 800)
@@ -78,23 +75,10 @@ struct NodePropertyTests {
         }
         let pod = try #require(pods.pointers[0])
         let whole = Array(UnsafeRawBufferPointer(start: pod, count: 8 + Int(pod.pointee.size)))
-        func check(_ bytes: [UInt8]) {
-            for (name, value) in bytes.aligned({ NodeProperty.read($0, of: Self.shown) }) {
-                let range = Self.shown.first { $0.name == name }?.range
-                #expect(range?.contains(value) == true)
-            }
-        }
         #expect(whole.aligned { NodeProperty.read($0, of: Self.shown) }.count == 2)
         for count in 0..<whole.count {
             let cut = Array(whole[..<count])
             #expect(cut.aligned { NodeProperty.read($0, of: Self.shown) }.isEmpty)
-        }
-        for index in whole.indices {
-            for byte in [0, 1, 7, 0x7f, 0x80, 0xff] as [UInt8] {
-                var bytes = whole
-                bytes[index] = byte
-                check(bytes)
-            }
         }
     }
 }

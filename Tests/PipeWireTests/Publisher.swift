@@ -10,7 +10,6 @@ import TestSupport
 ///
 /// Each picture has its sequence number in its first and its last eight bytes.
 final class Publisher {
-    /// The events and values of the node so far.
     struct Record {
         var events: [PipeWireNode.Event] = []
         var id: UInt32?
@@ -20,9 +19,7 @@ final class Publisher {
         var dropped = 0
         let start = MonotonicClock.now
 
-        /// The number of times that PipeWire was lost.
         var losses: Int { events.count { if case .lost = $0 { true } else { false } } }
-        /// The time since its start, in seconds.
         var age: Double { (MonotonicClock.now - start).seconds }
     }
 
@@ -33,7 +30,6 @@ final class Publisher {
         let isEnding = Atomic(false)
     }
 
-    /// The frames in a second.
     let rate: Int
     private let shared = Shared()
     private let thread: Thread
@@ -62,7 +58,6 @@ final class Publisher {
 
     deinit { close() }
 
-    /// The events and values of the node so far.
     var record: Record { shared.record.withLock { $0 } }
 
     /// Publishes no frame while `reader` has yet to take one: however late any thread is, PipeWire
