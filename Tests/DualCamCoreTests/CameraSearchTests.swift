@@ -18,7 +18,6 @@ import Testing
         refusal: .noPictures
     )
 
-    /// Returns a search among `devices`, all of which are listed.
     private func search(
         _ devices: [CameraDevice] = [],
         back: SourceSpecification = .auto,
@@ -42,7 +41,6 @@ import Testing
         }
     }
 
-    /// Returns what `search` says of both cameras.
     private func problems(_ search: CameraSearch) -> [String] {
         let policy = search.policy(isInUse: true)
         let found = assign(

@@ -1,6 +1,7 @@
 import DualCamCore
 import Foundation
 import Frames
+import TestSupport
 import Testing
 
 @Suite struct CameraTests {
@@ -18,9 +19,7 @@ import Testing
     }
 
     private static func page(_ path: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try String(contentsOf: repository.appending(path: path), encoding: .utf8)
     }
 
     @Test("each message in a picture is in the documents", arguments: Notice.allCases)

@@ -147,10 +147,8 @@ import Testing
 
     /// The example is the file that is installed.
     @Test func theExampleFileIsTheDefaults() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
         let example = try String(
-            contentsOf: root.appending(path: "docs/dualcam.toml"),
+            contentsOf: repository.appending(path: "docs/dualcam.toml"),
             encoding: .utf8
         )
         #expect(

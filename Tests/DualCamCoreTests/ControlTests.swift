@@ -2,7 +2,6 @@ import Testing
 
 @testable import DualCamCore
 
-/// A camera's driver that takes values as real ones do.
 struct ScriptedControls {
     var controls: [DeviceControl]
     /// The driver's rounding of a value, by the control's name.

@@ -33,7 +33,6 @@ import Testing
         send(.lens(.back, .setZoom(zoom, middle: nil, duration: 0.3)), at: seconds)
     }
 
-    /// Has the next lens fail.
     private mutating func lose(_ why: Interruption, at seconds: Double) -> [Effect] {
         send(.lens(.back, .interrupted(why)), at: seconds)
     }

@@ -101,18 +101,6 @@ import Testing
         #expect(send(.node(nil, .published(id: 8))) == [])
     }
 
-    @Test("the grace period of one node closes no camera that another's consumer looks at")
-    mutating func grace() {
-        begin()
-        send(.consumed(false), .graceOver)
-        #expect(!state.needsCameras && state.cameras.back.isAsked && state.cameras.front.isAsked)
-        send(.node(.front, .graceOver))
-        #expect(state.cameras.front.isAsked, "its consumer is there")
-        #expect(send(.node(.front, .consumed(false))) == [.startCameraGrace(.front)])
-        #expect(send(.node(.front, .graceOver)) == [.close(.front)])
-        #expect(state.cameras.back.isAsked)
-    }
-
     @Test("a start of the cameras within half a second shows no notice")
     mutating func neededSince() {
         for role in Role.allCases { send(.assigned(role)) }

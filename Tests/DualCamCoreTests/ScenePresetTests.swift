@@ -3,16 +3,10 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("Saved scenes") struct ScenePresetTests {
+@Suite("Saved scenes") struct ScenePresetTests: Reducing {
     var state = State.withTwoCameras()
-    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
 
-    private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 100 + seconds) }
-
-    @discardableResult
-    private mutating func send(_ events: Event..., at seconds: Double = 0) -> [Effect] {
-        events.flatMap { reduce(&state, $0, at: at(seconds)) }
-    }
+    private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: seconds) }
 
     /// Has the camera of `role` come, and the stream watched.
     private mutating func come(_ role: Role, at seconds: Double = -9) {
@@ -364,11 +358,6 @@ import Testing
         }
     }
 
-    private func layers(at seconds: Double) -> [Layer] {
-        let scene = state.scene.scene(at: at(seconds))
-        return (0..<scene.count).map { scene[$0] }
-    }
-
     private func isClose(_ a: Layer, _ b: Layer, within limit: Double) -> Bool {
         a.role == b.role && abs(a.opacity - b.opacity) < limit / 100
             && abs(a.rect.x - b.rect.x) < limit && abs(a.rect.y - b.rect.y) < limit
@@ -446,7 +435,6 @@ import Testing
             ][line.prefix { $0 != " " }.description] ?? ""
         )
         _ = apply(first, at: -5)
-        /// The share of the new look in the picture.
         func share(_ seconds: Double, _ wanted: Transform) -> Double {
             let shown = layers(at: seconds)
             switch line.prefix(2) {
@@ -568,14 +556,6 @@ import Testing
         }
         #expect(state.title == ada)
         #expect(try SavedState(parsing: SavedState(state).text) == SavedState(state))
-    }
-
-    @Test mutating func mirrorAndRotationFade() throws {
-        for role in Role.allCases { come(role) }
-        let count = layers(at: 0).count
-        _ = apply(try preset("", back: "mirror = true\nrotation = 180"))
-        #expect(layers(at: 0.1).count == count + 1)
-        #expect(layers(at: 0.31).count == count)
     }
 }
 

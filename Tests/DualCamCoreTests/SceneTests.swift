@@ -16,7 +16,6 @@ import Testing
 
     func layers(_ scene: Scene) -> [Layer] { scene.layers }
 
-    /// Returns the place of the largest picture of `role`; empty if it has none.
     func largest(of role: Role, _ layers: [Layer]) -> Rect {
         layers.filter { $0.role == role }.map(\.rect).max { $0.width < $1.width }
             ?? Rect(x: 0, y: 0, width: 0, height: 0)
@@ -330,7 +329,6 @@ extension SceneTests {
         ShownExtent(Size(width: width, height: height))
     }
 
-    /// Returns the extents of the pipelines A.
     private func extents(_ scene: SceneState, _ time: Timestamp) -> PerRole<ShownExtent> {
         let extents = scene.extents(at: time)
         return PerRole(back: extents.back.a, front: extents.front.a)

@@ -19,7 +19,6 @@ extension State {
         )
     }
 
-    /// Returns the corners that are shown of the picture of `role`, upright as it is mounted.
     func perspective(of role: Role) -> Perspective? { settings.cameras[role].perspective }
 
     /// Applies `events` at `seconds`, and returns their effects.
@@ -54,7 +53,6 @@ extension Reducing {
         }
     }
 
-    /// Has a consumer take frames of both cameras, which deliver.
     mutating func stream() {
         for role in Role.allCases { send(.assigned(role)) }
         send(.stream(.start), .published, .consumed(true))
@@ -84,21 +82,18 @@ extension Reducing {
         return state.take(.cameras(.found(devices, from: .udev)), at: seconds)
     }
 
-    /// Returns what is drawn at `seconds`, from below to above.
     func layers(at seconds: Double) -> [Layer] {
         state.scene.scene(at: Timestamp(seconds: seconds)).layers
     }
 }
 
 extension SceneState {
-    /// The scene of both cameras.
     static func both(_ canvas: Size, _ style: SceneStyle = SceneStyle()) -> SceneState {
         SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
     }
 }
 
 extension Scene {
-    /// The layers, from below to above.
     var layers: [Layer] { (0..<count).map { self[$0] } }
 }
 
@@ -107,7 +102,6 @@ extension CaptureMode {
 }
 
 extension Lens {
-    /// A lens that is a device of its own, by its name.
     init(_ name: String, _ factor: Double, device: String? = nil, isThere: Bool = true) {
         let own = device ?? name
         self.init(name: name, factor: factor, device: own, deviceFactor: factor, isThere: isThere)
