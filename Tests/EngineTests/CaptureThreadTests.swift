@@ -10,7 +10,7 @@ import TestJPEGs
 import TestSupport
 import Testing
 
-@Suite("A camera's thread", .timeLimit(.minutes(5))) struct CaptureThreadTests {
+@Suite("A camera's thread", .timeLimit(.minutes(5))) final class CaptureThreadTests {
     private let slot: FrameSlot
     private let log = ReportLog()
     private let thread: CaptureThread
@@ -21,6 +21,8 @@ import Testing
         self.slot = slot
         thread = try CaptureThread(role: .back, slot: slot) { report, _ in log.add(report) }
     }
+
+    deinit { end() }
 
     private func end() {
         thread.end()
@@ -56,7 +58,6 @@ import Testing
 
     @Test("forgets one camera's picture for another one, though it never saw that none was wanted")
     func anotherCamera() throws {
-        defer { end() }
         let (first, hanging, last) = (
             GivingCamera("a"), GivingCamera("b", isOpening: true), GivingCamera("c")
         )
@@ -73,7 +74,6 @@ import Testing
     }
 
     @Test func `keeps a picture while told so, and forgets it when told again`() throws {
-        defer { end() }
         let camera = GivingCamera("a")
         try start(camera)
         thread.close(keepingPicture: true)
@@ -86,7 +86,6 @@ import Testing
 
     @Test("keeps a copy of the last picture, not the device's memory, in which it came")
     func borrowedPicture() throws {
-        defer { end() }
         let camera = GivingCamera("a", isBorrowing: true)
         try start(camera)
         #expect(slot.latest?.buffer.isBorrowed == true && camera.isLending)
@@ -98,7 +97,6 @@ import Testing
     }
 
     @Test func `gives a camera that is slow to start more time at the next try`() throws {
-        defer { end() }
         let camera = GivingCamera("a", firstFrameAfter: 5)
         thread.open(camera.source, request)
         let pause = try Bell()
@@ -112,7 +110,6 @@ import Testing
 
     @Test("opens a device anew whose signal changed, and tells that it has none")
     func newSignal() throws {
-        defer { end() }
         let camera = GivingCamera("a")
         try start(camera)
         camera.changeSignal()
@@ -128,7 +125,6 @@ import Testing
     }
 
     @Test func `says that a camera hesitates, leaves it open, and says when it goes on`() throws {
-        defer { end() }
         let camera = GivingCamera("a", goesOn: true)
         camera.give()
         thread.open(camera.source, request)
@@ -139,7 +135,6 @@ import Testing
     }
 
     @Test func `opens a camera anew that gives nothing more`() throws {
-        defer { end() }
         let camera = GivingCamera("a")
         camera.give()
         thread.open(camera.source, request)
@@ -149,7 +144,6 @@ import Testing
 
     @Test("leaves a camera open that suits its new place, and opens one anew that does not")
     func adapting() throws {
-        defer { end() }
         let camera = GivingCamera("a")
         try start(camera)
         thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
@@ -168,7 +162,6 @@ import Testing
 
     @Test("goes on opening a camera that another program gives, unless it is not wanted any more")
     func rungWhileOpening() throws {
-        defer { end() }
         let camera = DistantCamera()
         thread.open(camera, request)
         try eventually("its opening") { camera.openings.withLock { $0 } == 1 }
@@ -186,7 +179,6 @@ import Testing
 
     @Test("decodes pictures as large as they are shown, and the newest anew when it grows")
     func shownExtents() throws {
-        defer { end() }
         let camera = GivingCamera("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: ShownExtent(Size(width: 16, height: 12)))
         try start(camera)
@@ -209,7 +201,6 @@ import Testing
 
     @Test("keeps a blurred picture's worth of a camera that nobody saw before it closed")
     func unseenPicture() throws {
-        defer { end() }
         let camera = GivingCamera("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: .hidden)
         try start(camera)
@@ -223,7 +214,6 @@ import Testing
     }
 
     @Test func `is shown although its JPEGs have no end marker, and that is counted`() throws {
-        defer { end() }
         let camera = GivingCamera(
             "a",
             jpeg: flatJPEG(request.size, luma: 90, format: .gray).dropLast(2)
@@ -236,7 +226,6 @@ import Testing
 
     @Test("says at once of what kind the JPEGs are that it cannot show", arguments: [false, true])
     func unshown(comesOnce: Bool) throws {
-        defer { end() }
         let camera = GivingCamera("a", jpeg: UnusualJPEG.deep.bytes)
         camera.give()
         if !comesOnce { camera.give() }
@@ -253,7 +242,6 @@ import Testing
     }
 
     @Test func `counts a damaged picture as that, not as a missing one, too`() throws {
-        defer { end() }
         let camera = GivingCamera("a")
         try start(camera)
         camera.damage()
@@ -265,7 +253,6 @@ import Testing
 
     @Test("opens a camera without a usable mode once, and again only when told that it may be back")
     func noMode() throws {
-        defer { end() }
         let camera = ScriptedCamera(
             opening: { () throws(CaptureError) in throw CaptureError(.noMode, "capture mode") }
         )
@@ -325,7 +312,6 @@ extension CaptureThread.Report {
     }
 }
 
-/// The reports of a thread so far.
 private final class ReportLog: Sendable {
     private let list = Mutex<[CaptureThread.Report]>([])
     var reports: [CaptureThread.Report] { list.withLock { $0 } }
@@ -341,7 +327,6 @@ private final class ReportLog: Sendable {
     }
 }
 
-/// A camera that gives a frame on each call of `give`.
 private final class GivingCamera: Sendable {
     private struct Script {
         var isOpening: Bool
@@ -353,7 +338,6 @@ private final class GivingCamera: Sendable {
         var due: Timestamp?
         var loan: Loan
     }
-    /// Memory that a frame borrows.
     private final class Lent {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 64)
         init() { for index in bytes.indices { bytes[index] = 99 } }
@@ -442,12 +426,9 @@ private final class GivingCamera: Sendable {
         )
     }
 
-    /// The number of attempts to open it.
     var opened: Int { source.openings.withLock { $0 } }
     func give() { box.script.withLock { $0.frames += 1 } }
-    /// Has it give a damaged frame.
     func damage() { box.script.withLock { $0.damaged += 1 } }
-    /// `true` while a frame has its memory.
     var isLending: Bool { box.script.withLock { $0.loan.memory != nil } }
     func changeSignal() { box.script.withLock { $0.failure = .newSignal } }
     func loseSignal() {

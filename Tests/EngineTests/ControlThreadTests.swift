@@ -11,7 +11,8 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("The thread of a camera's controls", .timeLimit(.minutes(5))) struct ControlThreadTests {
+@Suite("The thread of a camera's controls", .timeLimit(.minutes(5))) final class ControlThreadTests
+{
     private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
     private static let timeout = 20.0
 
@@ -48,7 +49,6 @@ import Testing
         try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
     }
 
-    /// Performs `command` and returns its outcome.
     private func perform(_ command: ControlCommand) throws -> Outcome {
         let answer = Mutexed<Outcome?>(nil)
         thread.perform(command) { result in answer.with { $0 = result } }
@@ -57,13 +57,14 @@ import Testing
         }
     }
 
+    deinit { end() }
+
     private func end() {
         thread.end()
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: Self.timeout)))
         #expect(driver.openPorts == 0, "the device is closed")
     }
 
-    /// Waits for a report of the thread for which `isTrue` holds.
     private func waitFor(_ what: String, _ isTrue: (CameraControls) -> Bool) throws {
         try eventually(what, within: Self.timeout) {
             reports.with { $0.contains { isTrue($0.controls) } }
@@ -71,7 +72,6 @@ import Testing
     }
 
     @Test func `switches automatics off before values, and reads back what came of it`() throws {
-        defer { end() }
         try use(isStreaming: true)
         let outcome = try perform(.shutter(4000)).get()
         #expect(driver.log == ["auto_exposure=1", "exposure_time=40", "read"])
@@ -83,7 +83,6 @@ import Testing
 
     @Test("tells what is true after a value was refused that an automatic has")
     func inactive() throws {
-        defer { end() }
         try use(isStreaming: true)
         let refusal = ControlRefusal.notSupported("exposure_time is inactive")
         #expect(try perform(.raw("exposure_time", 40)) == .failure(refusal))
@@ -97,23 +96,8 @@ import Testing
         #expect(try perform(.reset).get().controls.isExposureAutomatic)
     }
 
-    @Test("shows what a driver that rounds made of a value, and takes it for nobody else's")
-    func rounding() throws {
-        defer { end() }
-        driver.rounding = 16
-        try use(isStreaming: true)
-        let controls = try perform(.iso(400)).get().controls
-        let gain = driver["gain"]
-        #expect(gain % 16 == 0 && controls.manual.iso == 400)
-        #expect(controls.device.first { $0.name == "gain" }?.value == gain)
-        #expect(try perform(.look).get().controls.manual.iso == 400)
-        // From there a click goes on to the next stop.
-        #expect(try perform(.stepISO(1)).get().controls.manual.iso == 500)
-    }
-
     @Test("hears of another program's change by an event, and while values are shown without one")
     func others() throws {
-        defer { end() }
         try use(isStreaming: true)
         _ = try perform(.shutter(4000))
         #expect(driver.subscribed.contains("exposure_time"))
@@ -131,7 +115,6 @@ import Testing
 
     @Test("opens a camera that delivers nothing for the moment that a value takes")
     func closed() throws {
-        defer { end() }
         try use(isStreaming: false)
         #expect(try perform(.focus(0)).get().controls.focus == 0)
         #expect(driver.log == ["focus_auto=0", "focus=250", "read"])
@@ -145,7 +128,6 @@ import Testing
 
     @Test("says that a camera is gone, and has it as wanted once it is back")
     func gone() throws {
-        defer { end() }
         driver.isGone = true
         try use(isStreaming: false)
         #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "there is no camera")))
@@ -160,7 +142,6 @@ import Testing
 
     @Test("is as wanted when another camera has the role")
     func another() throws {
-        defer { end() }
         try use(isStreaming: false, manual: .shutter(8000))
         try use(isStreaming: true)
         try eventually("its shutter", within: Self.timeout) { driver["exposure_time"] == 80 }
@@ -180,7 +161,6 @@ import Testing
 
     @Test("holds the rate and the filter against flicker, and puts back what it found")
     func light() throws {
-        defer { end() }
         driver.add(Self.light)
         try use(isStreaming: true)
         try eventually("the values", within: Self.timeout) {
@@ -204,7 +184,6 @@ import Testing
     }
 
     @Test func `puts nothing back that the camera refused to hold, whoever sets it later`() throws {
-        defer { end() }
         driver.add(Self.light)
         driver.refuse("power_line_frequency", with: .failed(.stalled, "no answer"))
         try use(isStreaming: true)
@@ -220,7 +199,6 @@ import Testing
 
     @Test("holds what is locked while the camera delivers, and leaves its automatic to others")
     func locking() throws {
-        defer { end() }
         driver.change("exposure_time", to: 333)
         driver.change("focus", to: 40)
         try use(isStreaming: true)
@@ -246,7 +224,6 @@ import Testing
     }
 
     @Test func `leaves the automatics on where not all that was to be locked can be`() throws {
-        defer { end() }
         try use(isStreaming: true)
         driver.refuse("focus", with: .notSupported("not now"))
         #expect(throws: ControlRefusal.self) { try perform(.lock([])).get() }
@@ -266,7 +243,6 @@ import Testing
 
     @Test("holds nothing that the user does not want held, from the moment of the change")
     func lightOff() throws {
-        defer { end() }
         driver.add(Self.light)
         var controls = CameraControls()
         func use(_ change: (inout ControlSettings) -> Void) {
@@ -369,7 +345,6 @@ import Testing
         "leaves the camera's own zoom where another turns it, and says so; also where it is not taken"
     )
     func zoomOfOthers() throws {
-        defer { end() }
         try use(isStreaming: true, zoom: Self.zoom(to: 2, number: 1))
         try waitFor("the zoom") { $0.magnification == 2 }
         // Until it is still.
@@ -435,7 +410,6 @@ import Testing
     }
 }
 
-/// A value behind a lock.
 private final class Mutexed<Value: Sendable>: Sendable {
     private let value: Mutex<Value>
     init(_ value: Value) { self.value = Mutex(value) }
@@ -475,12 +449,9 @@ private final class ScriptedPort: ControlPort {
 @dynamicMemberLookup private final class ScriptedDriver: Sendable {
     struct Script {
         var controls: [DeviceControl]
-        /// The values written and the complete reads since the last command.
         var log: [String] = []
         var refusals: [String: ControlRefusal] = [:]
         var subscribed: [String] = []
-        /// The gain is rounded to a multiple of this.
-        var rounding = 1
         var openPorts = 0
         var openings = 0
         var isGone = false
@@ -489,7 +460,6 @@ private final class ScriptedPort: ControlPort {
         var hasHung = false
     }
     private let script: Mutex<Script>
-    /// A socket: out-of-band data makes it urgent, as a driver's event does.
     let descriptor: CInt
     private let other: CInt
 
@@ -564,7 +534,6 @@ private final class ScriptedPort: ControlPort {
     func refuse(_ name: String, with refusal: ControlRefusal?) {
         script.withLock { $0.refusals[name] = refusal }
     }
-    /// Changes a value as another program does.
     func change(_ name: String, to value: Int) {
         script.withLock { script in
             for index in script.controls.indices where script.controls[index].name == name {
@@ -573,7 +542,6 @@ private final class ScriptedPort: ControlPort {
             Self.follow(&script.controls)
         }
     }
-    /// Adds controls to those of the camera.
     func add(_ controls: [DeviceControl]) { script.withLock { $0.controls += controls } }
     /// Resets the values, as when the camera is plugged in again.
     func forget() { script.withLock { $0.controls = Self.initial } }
@@ -616,8 +584,7 @@ private final class ScriptedPort: ControlPort {
                 return .notSupported("\(write.name) is inactive")
             }
             script.log.append("\(write.name)=\(write.value)")
-            let step = write.name == "gain" ? script.rounding : 1
-            script.controls[index].value = write.value / step * step
+            script.controls[index].value = write.value
             Self.follow(&script.controls)
             return nil
         }

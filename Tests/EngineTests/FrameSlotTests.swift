@@ -217,7 +217,6 @@ import Testing
     }
 }
 
-/// A tap that lists what it receives.
 private final class Received: FrameTap {
     private let entries = Mutex<[String]>([])
     var list: [String] { entries.withLock { $0 } }

@@ -91,10 +91,7 @@ import Testing
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         func pixels(_ picture: TitlePicture?) -> [UInt8] {
             var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
-            rows.withUnsafeMutableBufferPointer { rows in
-                guard let base = rows.baseAddress else { return }
-                picture?.lay(over: base, stride: 2 * canvas.width, opacity: 1)
-            }
+            picture?.lay(over: &rows, stride: 2 * canvas.width, opacity: 1)
             return rows
         }
         var before = pixels(nil)

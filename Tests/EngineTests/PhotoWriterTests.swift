@@ -17,10 +17,8 @@ private final class Answers: Sendable {
         { result in self.all.withLock { $0[name, default: []].append(result) } }
     }
 
-    /// The names that were answered.
     var names: Set<String> { Set(all.withLock { $0.keys }) }
 
-    /// Returns the one answer about `name`.
     func wait(for name: String) throws -> Result<[String?], SystemError> {
         try eventually("an answer about \(name)", within: 60) { names.contains(name) }
         let answers = all.withLock { $0[name] ?? [] }
@@ -28,7 +26,6 @@ private final class Answers: Sendable {
         return answers[0]
     }
 
-    /// Waits for the failure of `name`, and returns its errno.
     func failure(of name: String) throws -> CInt? {
         guard case .failure(let error) = try wait(for: name) else { return nil }
         return error.errno
@@ -53,7 +50,6 @@ private final class Pipe: @unchecked Sendable {
 
     var destination: PhotoWriter.Destination { .descriptor { self.ends[1] } }
 
-    /// Closes the end to read from.
     func closeReader() {
         isClosed = true
         close(ends[0])

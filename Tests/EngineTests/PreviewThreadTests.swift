@@ -134,7 +134,6 @@ import Testing
     /// Returns the size of a JPEG; `nil` if it is none.
     private func jpegSize(_ bytes: [UInt8]) -> Size? { decoded(bytes)?.size }
 
-    /// Returns the mean luma of a JPEG.
     private func luma(_ bytes: [UInt8]) -> Double {
         let pixels = decoded(bytes)?.gray ?? []
         return Double(pixels.reduce(0) { $0 + Int($1) }) / Double(max(1, pixels.count))
@@ -186,7 +185,6 @@ private final class Preview {
 
     var reports: [PreviewThread.Report] { log.all.withLock { $0 } }
 
-    /// Waits for the end of the thread, with `error` as its last report.
     func awaitEnd(_ error: CaptureError?) throws {
         try eventually("its end", within: 20) { reports.last == .closed(error) }
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
