@@ -50,13 +50,10 @@ private final class Visited {
         var decisions: [Bool] = []
         let name = name ?? caller.uniqueName
         for _ in 0..<count { server.isTrusted?(name) { decisions.append($0) } }
-        return try eventually("the decisions", within: 10) {
-            if decisions.count < count { loop.runOnce(milliseconds: 5) }
-            return decisions.count < count ? nil : decisions
-        }
+        try loop.wait(for: "the decisions") { decisions.count >= count }
+        return decisions
     }
 
-    /// Returns another connection of this program.
     func connect() throws -> BusConnection {
         try BusConnection(
             to: .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""),
@@ -76,17 +73,14 @@ private final class Visited {
                 let all = (try? answer.get())?.first?.array ?? []
                 names = Set(all.compactMap(\.string).filter { $0.hasPrefix(":") })
             }
-            return try eventually("the names") {
-                loop.runOnce(milliseconds: 5)
-                return names
-            }
+            try loop.wait(for: "the names") { names != nil }
+            return names ?? []
         }
         let before = try names()
         try session.run("gdbus", "wait", "--session", "--timeout", "60", "org.example.None")
         return try eventually("another program") { try names().subtracting(before).first }
     }
 
-    /// Returns the decision about one call.
     func decision(_ name: String? = nil) throws -> Bool { try decisions(1, name)[0] }
 }
 

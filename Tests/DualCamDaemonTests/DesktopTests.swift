@@ -12,7 +12,6 @@ import Testing
 final class Desk {
     let loop: EventLoop
     let connection: BusConnection
-    /// The bus.
     let address: BusConnection.Bus
     private let session: PrivateSession
 
@@ -28,27 +27,17 @@ final class Desk {
         DeskService(try BusConnection(to: address, loop: loop), name)
     }
 
-    /// Has the bus answer nobody, until `resume`.
     func halt() { session.signal(.bus, SIGSTOP) }
     func resume() { session.signal(.bus, SIGCONT) }
 
-    /// Ends the bus.
     func end() { session.kill(.bus) }
-
-    /// Runs the loop until `condition` holds.
-    func wait(for what: String, until condition: () -> Bool) throws {
-        try eventually(what, within: 10) {
-            loop.runOnce(milliseconds: 5)
-            return condition()
-        }
-    }
 
     /// Runs the loop until all that was sent so far has been answered, and the answers to that.
     func settle() throws {
         for _ in 0..<4 {
             var isAnswered = false
             try connection.call(.bus("GetId", [])) { _ in isAnswered = true }
-            try wait(for: "the bus") { isAnswered }
+            try loop.wait(for: "the bus") { isAnswered }
         }
     }
 }
@@ -134,9 +123,9 @@ struct LoginTests {
         let logind = try logind()
         var events: [Login.Event] = []
         let login = Login(on: desk.connection) { events.append($0) }
-        try desk.wait(for: "logind") { events.contains(.available(true)) }
+        try desk.loop.wait(for: "logind") { events.contains(.available(true)) }
         login.ask()
-        try desk.wait(for: "its answer") { events.contains(.away(false)) }
+        try desk.loop.wait(for: "its answer") { events.contains(.away(false)) }
         for (isLocked, isActive) in [(true, true), (false, false), (true, false), (false, true)] {
             events = []
             logind.server.set(
@@ -144,7 +133,7 @@ struct LoginTests {
                 of: Self.session,
                 at: Self.ownSession
             )
-            try desk.wait(for: "its word") { !events.isEmpty }
+            try desk.loop.wait(for: "its word") { !events.isEmpty }
             try desk.settle()
             #expect(events.allSatisfy { $0 == .away(isLocked || !isActive) }, "\(events)")
         }
@@ -155,9 +144,9 @@ struct LoginTests {
         let logind = try logind()
         var events: [Login.Event] = []
         let login = Login(on: desk.connection) { events.append($0) }
-        try desk.wait(for: "logind") { events.contains(.available(true)) }
+        try desk.loop.wait(for: "logind") { events.contains(.available(true)) }
         login.ask()
-        try desk.wait(for: "its answer") { events.contains(.away(false)) }
+        try desk.loop.wait(for: "its answer") { events.contains(.away(false)) }
         let second: ObjectPath = "/org/freedesktop/login1/session/second"
         logind.server.export(
             Self.session,
@@ -170,13 +159,13 @@ struct LoginTests {
         }
         events = []
         show(second)
-        try desk.wait(for: "the second") { events == [.away(true)] }
+        try desk.loop.wait(for: "the second") { events == [.away(true)] }
         events = []
         logind.server.set(["Active": .boolean(false)], of: Self.session, at: Self.ownSession)
         try desk.settle()
         #expect(events == [], "the first counts no more")
         show("/org/freedesktop/login1/session/none")
-        try desk.wait(for: "no answer") { events == [.silent] }
+        try desk.loop.wait(for: "no answer") { events == [.silent] }
     }
 
     @Test("a session that does not say if it is active is")
@@ -197,9 +186,9 @@ struct LoginTests {
         try logind.appear()
         var events: [Login.Event] = []
         let login = Login(on: desk.connection) { events.append($0) }
-        try desk.wait(for: "logind") { events.contains(.available(true)) }
+        try desk.loop.wait(for: "logind") { events.contains(.available(true)) }
         login.ask()
-        try desk.wait(for: "its answer") { events.count > 1 }
+        try desk.loop.wait(for: "its answer") { events.count > 1 }
         #expect(events == [.available(true), .away(false)])
     }
 
@@ -209,13 +198,13 @@ struct LoginTests {
         var events: [Login.Event] = []
         let login = Login(on: desk.connection) { events.append($0) }
         logind.server.set(["LockedHint": .boolean(true)], of: Self.session, at: Self.ownSession)
-        try desk.wait(for: "logind") { events.contains(.available(true)) }
+        try desk.loop.wait(for: "logind") { events.contains(.available(true)) }
         login.ask()
-        try desk.wait(for: "its answer") { events.contains(.away(true)) }
+        try desk.loop.wait(for: "its answer") { events.contains(.away(true)) }
         events = []
         let none = Value.structure([.string(""), .objectPath("/")])
         logind.server.set(["Display": none], of: Self.user, at: Self.ownUser)
-        try desk.wait(for: "the end of the session") { events == [.away(false)] }
+        try desk.loop.wait(for: "the end of the session") { events == [.away(false)] }
         // It is on no display now, and says nothing of the user.
         logind.server.set(["Active": .boolean(false)], of: Self.session, at: Self.ownSession)
         try desk.settle()
@@ -228,20 +217,20 @@ struct LoginTests {
         var logind: DeskService? = try logind { locks += 1 }
         var events: [Login.Event] = []
         let login = Login(on: desk.connection) { events.append($0) }
-        try desk.wait(for: "the first lock") { locks == 1 }
+        try desk.loop.wait(for: "the first lock") { locks == 1 }
         for round in 1...2 {
             if let logind { Self.sleep(true, logind, at: Self.root) }
-            try desk.wait(for: "its sleep") { events.last == .sleeping(true) }
+            try desk.loop.wait(for: "its sleep") { events.last == .sleeping(true) }
             login.releaseSleep()
             if let logind { Self.sleep(false, logind, at: Self.root) }
-            try desk.wait(for: "another lock") { locks == round + 1 }
+            try desk.loop.wait(for: "another lock") { locks == round + 1 }
             #expect(events.last == .sleeping(false))
         }
         logind = nil
-        try desk.wait(for: "its end") { events.last == .available(false) }
+        try desk.loop.wait(for: "its end") { events.last == .available(false) }
         locks = 0
         logind = try self.logind { locks += 1 }
-        try desk.wait(for: "it again") { events.last == .available(true) && locks == 1 }
+        try desk.loop.wait(for: "it again") { events.last == .available(true) && locks == 1 }
         withExtendedLifetime(logind) {}
     }
 }
@@ -283,22 +272,22 @@ struct PeerTests {
         peer.subscribe("org.example.Peer", at: Self.path) {
             words.append($0.arguments.first?.string ?? "")
         }
-        try desk.wait(for: "the bus") { owners == [false] }
+        try desk.loop.wait(for: "the bus") { owners == [false] }
         try other.appear()
         try say("too early", real)
         #expect(words == [] && owners == [false])
         try real.appear()
-        try desk.wait(for: "its name") { owners == [false, true] }
+        try desk.loop.wait(for: "its name") { owners == [false, true] }
         try say("posed", other)
         try say("said", real)
         #expect(words == ["said"])
         var read: Result<Value, DBusError>?
         peer.read("Word", of: "org.example.Peer", at: Self.path) { read = $0 }
-        try desk.wait(for: "a value") { read != nil }
+        try desk.loop.wait(for: "a value") { read != nil }
         #expect((try? read?.get())?.string == "real")
         read = nil
         peer.read("None", of: "org.example.Peer", at: Self.path) { read = $0 }
-        try desk.wait(for: "a refusal") { read != nil }
+        try desk.loop.wait(for: "a refusal") { read != nil }
         #expect((try? read?.get()) == nil)
         peer.unsubscribe()
         try say("unheard", real)
@@ -314,7 +303,7 @@ struct PeerTests {
             #expect((try? result.get()) == nil)
             answers += 1
         }
-        try desk.wait(for: "an answer") { answers == 1 && owners == [false] }
+        try desk.loop.wait(for: "an answer") { answers == 1 && owners == [false] }
         try desk.settle()
         #expect(answers == 1)
     }
@@ -335,12 +324,12 @@ struct PeerTests {
             peer.ask("Ping", of: "org.example.Peer", at: Self.path) { result in
                 if case .failure(let reason) = result { error = reason }
             }
-            try desk.wait(for: "the time-out") { error != nil }
+            try desk.loop.wait(for: "the time-out") { error != nil }
             #expect(error?.name.hasSuffix(".NoReply") == true)
         }
         #expect(owners == [])
         desk.resume()
-        try desk.wait(for: "its owner") { !owners.isEmpty }
+        try desk.loop.wait(for: "its owner") { !owners.isEmpty }
         #expect(owners == [true])
         withExtendedLifetime((service, peer)) {}
     }
@@ -387,7 +376,7 @@ struct ScreenSaverTests {
             "/org/gnome/ScreenSaver",
             isActive: true
         )
-        try desk.wait(for: "one that covered it before") { changes == [true] }
+        try desk.loop.wait(for: "one that covered it before") { changes == [true] }
         kde.set(true)
         try desk.settle()
         gnome?.set(false)
@@ -400,9 +389,9 @@ struct ScreenSaverTests {
         #expect(changes == [true])
         // One that has gone covers nothing.
         gnome = nil
-        try desk.wait(for: "its end") { changes == [true, false] }
+        try desk.loop.wait(for: "its end") { changes == [true, false] }
         kde.set(true)
-        try desk.wait(for: "the other") { changes == [true, false, true] }
+        try desk.loop.wait(for: "the other") { changes == [true, false, true] }
         withExtendedLifetime(savers) {}
     }
 
@@ -411,9 +400,9 @@ struct ScreenSaverTests {
         var changes: [Bool] = []
         let savers = ScreenSavers(on: desk.connection) { changes.append($0) }
         let old = try saver("org.freedesktop.ScreenSaver", "/ScreenSaver", isActive: true)
-        try desk.wait(for: "what it says") { changes == [true] }
+        try desk.loop.wait(for: "what it says") { changes == [true] }
         old.set(false)
-        try desk.wait(for: "what it signals") { changes == [true, false] }
+        try desk.loop.wait(for: "what it signals") { changes == [true, false] }
         withExtendedLifetime(savers) {}
     }
 }
@@ -436,7 +425,6 @@ struct SensorProxyTests {
 
     init() throws { desk = try Desk() }
 
-    /// A sensor that notes the calls in `calls`.
     private func sensor(_ calls: @escaping (String) -> Void) throws -> DeskService {
         let service = try desk.service("net.hadess.SensorProxy")
         service.server.export(
@@ -459,7 +447,7 @@ struct SensorProxyTests {
         var events: [SensorProxy.Event] = []
         let proxy = SensorProxy(on: desk.connection) { events.append($0) }
         var sensor: DeskService? = try sensor { calls.append($0) }
-        try desk.wait(for: "the sensor") { events.contains(.available(true)) }
+        try desk.loop.wait(for: "the sensor") { events.contains(.available(true)) }
         func turn(_ word: String) throws {
             sensor?.server.set(
                 ["AccelerometerOrientation": .string(word)],
@@ -471,18 +459,18 @@ struct SensorProxyTests {
         try turn("left-up")
         #expect(calls == [] && !events.contains(.orientation("left-up")))
         proxy.isClaimed = true
-        try desk.wait(for: "its value") { events.last == .orientation("left-up") }
+        try desk.loop.wait(for: "its value") { events.last == .orientation("left-up") }
         try turn("normal")
         #expect(calls == ["ClaimAccelerometer"] && events.last == .orientation("normal"))
         sensor = nil
-        try desk.wait(for: "its end") { events.last == .available(false) }
+        try desk.loop.wait(for: "its end") { events.last == .available(false) }
         sensor = try self.sensor { calls.append($0) }
-        try desk.wait(for: "another claim") {
+        try desk.loop.wait(for: "another claim") {
             calls == ["ClaimAccelerometer", "ClaimAccelerometer"]
         }
-        try desk.wait(for: "its value") { events.last == .orientation("normal") }
+        try desk.loop.wait(for: "its value") { events.last == .orientation("normal") }
         proxy.isClaimed = false
-        try desk.wait(for: "its release") { calls.last == "ReleaseAccelerometer" }
+        try desk.loop.wait(for: "its release") { calls.last == "ReleaseAccelerometer" }
         events = []
         try turn("bottom-up")
         #expect(!events.contains(.orientation("bottom-up")))

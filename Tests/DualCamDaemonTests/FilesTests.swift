@@ -19,7 +19,6 @@ import Testing
         var notes: [String] { done.withLock { $0 } }
     }
 
-    /// Returns the names of this process's threads.
     private static func threads() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
             try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)

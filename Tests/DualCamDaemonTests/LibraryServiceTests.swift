@@ -28,7 +28,6 @@ import Testing
             loop: scripted.loop
         )
         defer { #expect(service.end(within: 60)) }
-        /// Returns the number of items in a page, and that of all.
         func list(_ offset: UInt32, _ count: UInt32) throws -> [Int?] {
             let answers = callers.sent.count
             try callers.call(
@@ -37,10 +36,7 @@ import Testing
                 [.uint32(offset), .uint32(count), .named([:])],
                 from: ":1.1"
             )
-            try eventually("the list") {
-                scripted.loop.runOnce(milliseconds: 5)
-                return callers.sent.count > answers
-            }
+            try scripted.loop.wait(for: "the list") { callers.sent.count > answers }
             let values = try #require(callers.sent.last).values()
             return [values.first?.array?.count, values.last?.integer]
         }

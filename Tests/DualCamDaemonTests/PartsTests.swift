@@ -32,7 +32,6 @@ final class Callers: MessagePort {
 
     func leave(_ name: String) { for handler in leaving[name] ?? [] { handler() } }
 
-    /// The sentence of the last error that was sent.
     var refusal: String { sent.last?.error?.message ?? "" }
 
     /// The names of the errors that were sent, without what all have in common.
@@ -44,7 +43,6 @@ final class Callers: MessagePort {
         try call("TakePhoto", of: CaptureInterface.name, [.named(options)], from: sender)
     }
 
-    /// Has `sender` set a property.
     func set(
         _ name: String,
         of interface: String,
@@ -89,6 +87,16 @@ extension CameraDevice {
             refusal: refusal
         )
     }
+
+    /// One of several cameras of no role.
+    static func numbered(_ number: Int) -> CameraDevice {
+        CameraDevice(
+            path: "/dev/video\(number)",
+            name: "Camera \(number)",
+            identity: "v4l2:camera-\(number)",
+            aliases: ["/dev/v4l/by-id/camera-\(number)"]
+        )
+    }
 }
 
 extension DualCamDaemon.Daemon {
@@ -103,6 +111,7 @@ extension DualCamDaemon.Daemon {
 struct Scripted {
     let loop: EventLoop
     let daemon: DualCamDaemon.Daemon
+    let server: ObjectServer
     let service: Service
     let recording: RecordingSession
     let live: LivePhotos
@@ -118,18 +127,18 @@ struct Scripted {
         daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
         recording = try RecordingSession(daemon, helper: [], loop: loop)
         live = try LivePhotos(daemon, loop: loop)
+        server = ObjectServer(port: callers, managing: DualCam.path)
         service = try Service(
             daemon,
             recording,
             live,
-            on: ObjectServer(port: callers, managing: DualCam.path),
+            on: server,
             loop: loop,
             configurationFile: nil
         )
         daemon.find(Role.allCases.map { CameraDevice(of: $0) })
     }
 
-    /// Has a consumer take frames of both cameras, which deliver.
     func stream() {
         daemon.send(.stream(.start))
         daemon.send(.node(nil, .published(id: 7)))
@@ -401,138 +410,120 @@ struct PrivacyRequestTests {
 @MainActor
 @Suite("The configuration that is written")
 struct SourceEditorTests {
-    private static func device(_ number: Int) -> CameraDevice {
-        CameraDevice(
-            path: "/dev/video\(number)",
-            name: "Camera \(number)",
-            identity: "v4l2:camera-\(number)"
-        )
-    }
+    @MainActor private struct Edited {
+        let scripted: Scripted
+        let path: String
+        let editor: SourceEditor
 
-    /// Edits the file with `work`, and returns the error.
-    private static func edit(
-        _ scripted: Scripted,
-        _ work: (@escaping (DBusKit.DBusError?) -> Void) -> Void
-    ) throws -> String? {
-        var answers: [DBusKit.DBusError?] = []
-        work { answers.append($0) }
-        try eventually("the disk") {
-            scripted.loop.runOnce(milliseconds: 5)
-            return !answers.isEmpty
+        init(_ path: String) throws {
+            scripted = try Scripted()
+            self.path = path
+            editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
+            scripted.daemon.find([.numbered(0), .numbered(1)])
         }
-        precondition(answers.count == 1)
-        return answers[0]?.message
-    }
 
-    /// Writes and undoes in `directory`.
-    private static func check(in directory: String) throws {
-        setenv("XDG_STATE_HOME", directory, 1)
-        let path = "\(directory)/dualcam.toml"
-        let scripted = try Scripted()
-        let daemon = scripted.daemon
-        daemon.find([device(0), device(1)])
-        let editor = SourceEditor(daemon, loop: scripted.loop, path: path)
-        func text() throws -> String {
-            String(decoding: try readFile(path, limit: 9999), as: UTF8.self)
+        var text: String {
+            String(decoding: (try? readFile(path, limit: 9999)) ?? [], as: UTF8.self)
+        }
+        var front: SourceSpecification { scripted.daemon.configuration.cameras.front.source }
+
+        /// Edits the file with `work`, and returns the error.
+        private func edit(
+            _ work: (@escaping (DBusKit.DBusError?) -> Void) -> Void
+        ) throws -> String? {
+            var answers: [DBusKit.DBusError?] = []
+            work { answers.append($0) }
+            try scripted.loop.wait(for: "the disk") { !answers.isEmpty }
+            precondition(answers.count == 1)
+            return answers[0]?.message
         }
         func use(_ word: String) throws -> String? {
-            try edit(scripted) { editor.use(word, as: .front, $0) }
+            try edit { editor.use(word, as: .front, $0) }
         }
-        func undo() throws -> String? { try edit(scripted) { editor.undo($0) } }
-        func hold(_ condition: Bool) {
-            precondition(condition, "\(String(describing: try? text()))")
-        }
-        func expect(_ text: String?, contains part: String) {
-            precondition(text?.contains(part) ?? false, "\(text ?? "none"): \(part)")
-        }
-        try writeFile(Array("# mine\n".utf8), to: path)
-        try hold(use("camera-1") == nil)
-        try hold(text().hasPrefix("# mine\n"))
-        try expect(text(), contains: "v4l2:camera-1")
-        hold(daemon.configuration.cameras.front.source == .v4l2("camera-1"))
-        try hold(undo() == nil)
-        try hold(text() == "# mine\n")
-        hold(daemon.configuration.cameras.front.source == .auto)
-        try expect(undo(), contains: "nothing to undo")
-        try hold(use("camera-0") == nil)
-        try writeFile(Array("# later\n".utf8), to: path)
-        try expect(undo(), contains: "was changed since")
-        try hold(text() == "# later\n")
-        try hold(use("camera-7") != nil)
-        try expect(use("test:nope"), contains: "there is no test picture nope")
-        try expect(use("file:\(directory)/nope.jpg"), contains: "nope.jpg: there is no such file")
-        try hold(text() == "# later\n")
-        hold(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
-    }
+        func undo() throws -> String? { try edit { editor.undo($0) } }
 
-    /// Writes a file on a disk that is full the second time, and undoes the first change.
-    private static func checkFull(in directory: String) throws {
-        setenv("XDG_STATE_HOME", directory, 1)
-        let (path, store) = ("\(directory)/dualcam.toml", "\(directory)/store")
-        mkdir(store, 0o700)
-        let disk = try SmallDisk(at: store, size: "64k")
-        defer { withExtendedLifetime(disk) {} }
-        try writeFile(Array("# mine\n".utf8), to: "\(store)/dualcam.toml")
-        symlink("\(store)/dualcam.toml", path)
-        let scripted = try Scripted()
-        scripted.daemon.find([device(0), device(1)])
-        let editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
-        func use(_ word: String) throws -> String? {
-            try edit(scripted) { editor.use(word, as: .front, $0) }
-        }
-        let first = try use("camera-1")
-        precondition(first == nil, first ?? "")
-        let filler = "\(store)/filler"
-        do throws(SystemError) {
-            let block = [UInt8](repeating: 0, count: 1 << 17)
-            try write(block, to: creat(filler, 0o600), called: filler)
-        } catch { precondition(error.errno == ENOSPC) }
-        let second = try use("camera-0")
-        precondition(second?.contains("the disk is full") ?? false, second ?? "")
-        let undone = try edit(scripted) { editor.undo($0) }
-        precondition(undone?.contains("the disk is full") ?? false, undone ?? "")
-        truncate(filler, 0)
-        let again = try edit(scripted) { editor.undo($0) }
-        let text = String(decoding: try readFile(path, limit: 9999), as: UTF8.self)
-        precondition(again == nil && text == "# mine\n", "\(again ?? ""), \(text)")
-        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
-        precondition(scripted.daemon.files.end(by: deadline))
-    }
+        func hold(_ condition: Bool) { precondition(condition, text) }
 
-    @Test("has the undo of the change before after one that failed")
-    func undoAfterFailure() async {
-        await #expect(processExitsWith: .success) {
-            try await inFolder { try SourceEditorTests.checkFull(in: $0) }
-        }
-    }
-
-    /// Writes a file in `directory`, which has none, and undoes that.
-    private static func checkNew(in directory: String) throws {
-        setenv("XDG_STATE_HOME", directory, 1)
-        let path = "\(directory)/dualcam.toml"
-        let scripted = try Scripted()
-        scripted.daemon.find([device(0), device(1)])
-        let editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
-        let written = try edit(scripted) { editor.use("camera-1", as: .front, $0) }
-        precondition(written == nil && access(path, F_OK) == 0)
-        let undone = try edit(scripted) { editor.undo($0) }
-        precondition(undone == nil && access(path, F_OK) != 0)
-        precondition(scripted.daemon.configuration.cameras.front.source == .auto)
-        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
-        precondition(scripted.daemon.files.end(by: deadline))
-    }
-
-    @Test("is gone after an undo where there was none")
-    func undoNew() async {
-        await #expect(processExitsWith: .success) {
-            try await inFolder { try SourceEditorTests.checkNew(in: $0) }
+        func end() {
+            let deadline = MonotonicClock.now + Timestamp(seconds: 10)
+            precondition(scripted.daemon.files.end(by: deadline))
         }
     }
 
     @Test("is as before after an undo, unless somebody changed it since")
     func undo() async {
         await #expect(processExitsWith: .success) {
-            try await inFolder { try SourceEditorTests.check(in: $0) }
+            try await inFolder { folder in
+                let file = try Edited("\(folder)/dualcam.toml")
+                func expect(_ text: String?, contains part: String) {
+                    precondition(text?.contains(part) ?? false, "\(text ?? "none"): \(part)")
+                }
+                try writeFile(Array("# mine\n".utf8), to: file.path)
+                try file.hold(file.use("camera-1") == nil)
+                file.hold(file.text.hasPrefix("# mine\n"))
+                expect(file.text, contains: "v4l2:camera-1")
+                file.hold(file.front == .v4l2("camera-1"))
+                try file.hold(file.undo() == nil)
+                file.hold(file.text == "# mine\n" && file.front == .auto)
+                try expect(file.undo(), contains: "nothing to undo")
+                try file.hold(file.use("camera-0") == nil)
+                try writeFile(Array("# later\n".utf8), to: file.path)
+                try expect(file.undo(), contains: "was changed since")
+                file.hold(file.text == "# later\n")
+                try file.hold(file.use("camera-7") != nil)
+                try expect(file.use("test:nope"), contains: "there is no test picture nope")
+                let nope = "file:\(folder)/nope.jpg"
+                try expect(file.use(nope), contains: "nope.jpg: there is no such file")
+                file.hold(file.text == "# later\n")
+                file.end()
+            }
+        }
+    }
+
+    @Test("has the undo of the change before after one that failed")
+    func undoAfterFailure() async {
+        await #expect(processExitsWith: .success) {
+            try await inFolder { folder in
+                let store = "\(folder)/store"
+                mkdir(store, 0o700)
+                let disk = try SmallDisk(at: store, size: "64k")
+                defer { withExtendedLifetime(disk) {} }
+                try writeFile(Array("# mine\n".utf8), to: "\(store)/dualcam.toml")
+                symlink("\(store)/dualcam.toml", "\(folder)/dualcam.toml")
+                let file = try Edited("\(folder)/dualcam.toml")
+                let first = try file.use("camera-1")
+                precondition(first == nil, first ?? "")
+                let filler = "\(store)/filler"
+                do throws(SystemError) {
+                    let block = [UInt8](repeating: 0, count: 1 << 17)
+                    try write(block, to: creat(filler, 0o600), called: filler)
+                } catch { precondition(error.errno == ENOSPC) }
+                let second = try file.use("camera-0")
+                precondition(second?.contains("the disk is full") ?? false, second ?? "")
+                let undone = try file.undo()
+                precondition(undone?.contains("the disk is full") ?? false, undone ?? "")
+                truncate(filler, 0)
+                let again = try file.undo()
+                precondition(
+                    again == nil && file.text == "# mine\n",
+                    "\(again ?? ""), \(file.text)"
+                )
+                file.end()
+            }
+        }
+    }
+
+    @Test("is gone after an undo where there was none")
+    func undoNew() async {
+        await #expect(processExitsWith: .success) {
+            try await inFolder { folder in
+                let file = try Edited("\(folder)/dualcam.toml")
+                let written = try file.use("camera-1")
+                precondition(written == nil && access(file.path, F_OK) == 0)
+                let undone = try file.undo()
+                precondition(undone == nil && access(file.path, F_OK) != 0 && file.front == .auto)
+                file.end()
+            }
         }
     }
 }
@@ -540,15 +531,6 @@ struct SourceEditorTests {
 @MainActor
 @Suite("Devices")
 struct DeviceTests {
-    private static func device(_ number: Int) -> CameraDevice {
-        CameraDevice(
-            path: "/dev/video\(number)",
-            name: "Camera \(number)",
-            identity: "v4l2:camera-\(number)",
-            aliases: ["/dev/v4l/by-id/camera-\(number)"]
-        )
-    }
-
     @Test("are told when one comes or goes, or gets another role, and at no other time")
     func signalled() throws {
         let scripted = try Scripted()
@@ -568,7 +550,7 @@ struct DeviceTests {
                 }
             }
         }
-        let (first, second) = (Self.device(0), Self.device(1))
+        let (first, second) = (CameraDevice.numbered(0), CameraDevice.numbered(1))
         daemon.find([])
         #expect(try told { daemon.find([]) } == [])
         #expect(try told { daemon.find([first]) } == [["v4l2:camera-0 back"]])
@@ -641,14 +623,12 @@ struct RecordingRequestTests {
         // It answers at last, too late for the first.
         for _ in 0..<2 { start() }
         #expect(answers.count == 5)
-        try eventually("the disk") {
-            scripted.loop.runOnce(milliseconds: 5)
+        try scripted.loop.wait(for: "the disk") {
             start()
             return answers.last == "already"
         }
-        try eventually("the recording") {
-            scripted.loop.runOnce(milliseconds: 5)
-            return scripted.daemon.state.recording.phase == .starting
+        try scripted.loop.wait(for: "the recording") {
+            scripted.daemon.state.recording.phase == .starting
         }
         #expect(recording.end())
     }
@@ -703,10 +683,13 @@ struct LensTimersTests {
     }
 }
 
-/// Runs `body` with the path of a new directory.
+/// Runs `body` with the path of a new directory, which is that of the state.
 @MainActor
 func inFolder(_ body: @MainActor (String) throws -> Void) throws {
-    try ScratchDirectory.with { try body($0) }
+    try ScratchDirectory.with {
+        setenv("XDG_STATE_HOME", $0, 1)
+        try body($0)
+    }
 }
 
 /// Returns whether a daemon with this directory for its state begins with privacy.
@@ -716,10 +699,7 @@ private func beginsPrivate(in directory: String, isKnown: Bool) throws -> Bool {
     let loop = try EventLoop()
     let daemon = try DualCamDaemon.Daemon(Configuration(), loop: loop)
     let store = try StateStore(daemon, loop: loop)
-    try eventually("the disk") {
-        loop.runOnce(milliseconds: 5)
-        return !daemon.state.privacy.isUnread
-    }
+    try loop.wait(for: "the disk") { !daemon.state.privacy.isUnread }
     let suspensions = daemon.state.suspensions
     precondition(daemon.state.storeProblems.isEmpty == isKnown)
     store.store()
@@ -757,10 +737,7 @@ struct ConfigurationReloadTests {
         for _ in 1...5 { reload.begin() }
         try eventually("the first") { readings.begun.load(ordering: .relaxed) == 1 }
         readings.allowed.store(2, ordering: .relaxed)
-        try eventually("both") {
-            loop.runOnce(milliseconds: 5)
-            return answers.count >= 2
-        }
+        try loop.wait(for: "both") { answers.count >= 2 }
         reload.begin()
         readings.allowed.store(9, ordering: .relaxed)
         #expect(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
@@ -779,10 +756,7 @@ struct ConfigurationReloadTests {
         reload.done = { answers.append($1) }
         #expect(try reload.first().problems == ["failure 1"])
         reload.begin()
-        try eventually("another") {
-            loop.runOnce(milliseconds: 5)
-            return !answers.isEmpty
-        }
+        try loop.wait(for: "another") { !answers.isEmpty }
         #expect(answers == [["failure 2"]])
         #expect(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     }
@@ -799,37 +773,36 @@ struct ConfigurationReloadTests {
     }
 }
 
-/// Checks that what was remembered in `directory` is restored once, whatever comes later.
-@MainActor
-private func restoresOnce(in directory: String) throws {
-    setenv("XDG_STATE_HOME", directory, 1)
-    try makeDirectory("\(directory)/dualcam")
-    let loop = try EventLoop()
-    var configuration = Configuration()
-    configuration.memory = .all
-    let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
-    var state = daemon.state
-    state.scene.setSwapped(true, at: .zero, instantly: true)
-    try StateFile(path: "\(directory)/dualcam/state.toml").store(SavedState(state).text)
-    let store = try StateStore(daemon, loop: loop)
-    try eventually("the disk") {
-        if daemon.state.privacy.isUnread { loop.runOnce(milliseconds: 5) }
-        return !daemon.state.privacy.isUnread
+@Suite("Live photos")
+struct LivePhotosTests {
+    @Test("that could not begin do so by themselves")
+    func retried() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let scripted = try Scripted { $0.capture.recordsAudio = false }
+                scripted.stream()
+                var limit = rlimit()
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                precondition(getrlimit(resource, &limit) == 0)
+                var none = limit
+                none.rlim_cur = 0
+                precondition(setrlimit(resource, &none) == 0)
+                scripted.live.wanted = [.stream]
+                precondition(setrlimit(resource, &limit) == 0)
+                precondition(scripted.live.clip(of: .stream) == nil)
+                try scripted.loop.wait(for: "another try", within: 30) {
+                    scripted.live.clip(of: .stream) != nil
+                }
+                precondition(scripted.live.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+            }
+        }
     }
-    precondition(daemon.state.scene.isSwapped)
-    daemon.send(.scene(.swap(instantly: true)))
-    // The disk's thread has ended, so all that it reported is there.
-    store.store()
-    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
-    for _ in 1...5 { loop.runOnce(milliseconds: 0) }
-    precondition(!daemon.state.scene.isSwapped, "restored again")
 }
 
 /// Checks that what is set last is in `directory` when the daemon ends. The disk may be so slow
 /// that its answer comes after the start.
 @MainActor
 private func storesTheLast(in directory: String, isSlow: Bool) throws {
-    setenv("XDG_STATE_HOME", directory, 1)
     let loop = try EventLoop()
     var configuration = Configuration()
     configuration.memory = .all
@@ -843,10 +816,7 @@ private func storesTheLast(in directory: String, isSlow: Bool) throws {
         let started = try start()
         return started.daemon.state.privacy.isUnread == isSlow ? started : nil
     }
-    try eventually("the disk") {
-        if daemon.state.privacy.isUnread { loop.runOnce(milliseconds: 5) }
-        return !daemon.state.privacy.isUnread
-    }
+    try loop.wait(for: "the disk") { !daemon.state.privacy.isUnread }
     // The loop does not run any more, so no timer stores this.
     daemon.send(.scene(.swap(instantly: true)))
     store.store()
@@ -856,41 +826,9 @@ private func storesTheLast(in directory: String, isSlow: Bool) throws {
     precondition(saved == SavedState(daemon.state), "\(text ?? "nothing")")
 }
 
-/// Checks that the last pictures are kept once there are descriptors, also if nothing else happens.
-@MainActor
-private func keepsPicturesLater() throws {
-    let scripted = try Scripted { $0.capture.recordsAudio = false }
-    scripted.stream()
-    var limit = rlimit()
-    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    precondition(getrlimit(resource, &limit) == 0)
-    var none = limit
-    none.rlim_cur = 0
-    precondition(setrlimit(resource, &none) == 0)
-    scripted.live.wanted = [.stream]
-    precondition(setrlimit(resource, &limit) == 0)
-    precondition(scripted.live.clip(of: .stream) == nil)
-    try eventually("another try", within: 30) {
-        scripted.loop.runOnce(milliseconds: 5)
-        return scripted.live.clip(of: .stream) != nil
-    }
-    precondition(scripted.live.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
-}
-
-@Suite("Live photos")
-struct LivePhotosTests {
-    @Test("that could not begin do so by themselves")
-    func retried() async {
-        await #expect(processExitsWith: .success) {
-            try await MainActor.run { try keepsPicturesLater() }
-        }
-    }
-}
-
 /// Checks that a state that cannot be stored is a problem from the start, and until it is stored.
 @MainActor
 private func saysThatItForgets(in directory: String) throws {
-    setenv("XDG_STATE_HOME", directory, 1)
     let obstacle = "\(directory)/dualcam"
     try writeFile([], to: obstacle)
     let loop = try EventLoop()
@@ -948,30 +886,27 @@ struct RememberedStateTests {
     @Test("is restored once")
     func once() async {
         await #expect(processExitsWith: .success) {
-            try await inFolder { try restoresOnce(in: $0) }
+            try await inFolder { directory in
+                try makeDirectory("\(directory)/dualcam")
+                let loop = try EventLoop()
+                var configuration = Configuration()
+                configuration.memory = .all
+                let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+                var state = daemon.state
+                state.scene.setSwapped(true, at: .zero, instantly: true)
+                try StateFile(path: "\(directory)/dualcam/state.toml").store(SavedState(state).text)
+                let store = try StateStore(daemon, loop: loop)
+                try loop.wait(for: "the disk") { !daemon.state.privacy.isUnread }
+                precondition(daemon.state.scene.isSwapped)
+                daemon.send(.scene(.swap(instantly: true)))
+                // The disk's thread has ended, so all that it reported is there.
+                store.store()
+                precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+                for _ in 1...5 { loop.runOnce(milliseconds: 0) }
+                precondition(!daemon.state.scene.isSwapped, "restored again")
+            }
         }
     }
-}
-
-/// Checks that a daemon whose frames do not answer stops feeding the watchdog.
-@MainActor
-private func starvesWatchdog(in directory: String) throws {
-    let path = "\(directory)/notify"
-    let notifications = try NotifySocket(path: path)
-    setenv("NOTIFY_SOCKET", path, 1)
-    setenv("WATCHDOG_USEC", "30000", 1)
-    unsetenv("WATCHDOG_PID")
-    let scripted = try Scripted()
-    let watchdog = try Watchdog(scripted.daemon, loop: scripted.loop)
-    try eventually("the first") {
-        scripted.loop.runOnce(milliseconds: 5)
-        return notifications.lines.contains("WATCHDOG=1")
-    }
-    // Time for ten more.
-    let end = MonotonicClock.now + Timestamp(seconds: 0.1)
-    while MonotonicClock.now < end { scripted.loop.runOnce(milliseconds: 5) }
-    precondition(notifications.lines.count { $0 == "WATCHDOG=1" } == 1)
-    watchdog.stop()
 }
 
 @Suite("The watchdog")
@@ -979,7 +914,23 @@ struct WatchdogTests {
     @Test("is not fed once the frames stop")
     func starved() async {
         await #expect(processExitsWith: .success) {
-            try await inFolder { try starvesWatchdog(in: $0) }
+            try await inFolder { directory in
+                let path = "\(directory)/notify"
+                let notifications = try NotifySocket(path: path)
+                setenv("NOTIFY_SOCKET", path, 1)
+                setenv("WATCHDOG_USEC", "30000", 1)
+                unsetenv("WATCHDOG_PID")
+                let scripted = try Scripted()
+                let watchdog = try Watchdog(scripted.daemon, loop: scripted.loop)
+                try scripted.loop.wait(for: "the first") {
+                    notifications.lines.contains("WATCHDOG=1")
+                }
+                // Time for ten more.
+                let end = MonotonicClock.now + Timestamp(seconds: 0.1)
+                while MonotonicClock.now < end { scripted.loop.runOnce(milliseconds: 5) }
+                precondition(notifications.lines.count { $0 == "WATCHDOG=1" } == 1)
+                watchdog.stop()
+            }
         }
     }
 }

@@ -40,13 +40,6 @@ struct PreviewServiceTests {
 
     private var isOpen: Bool { camera.isOpen.withLock { $0 } }
 
-    private func wait(for what: String, until condition: () -> Bool) throws {
-        try eventually(what) {
-            scripted.loop.runOnce(milliseconds: 5)
-            return condition()
-        }
-    }
-
     /// Has a program ask for a preview.
     private func open() throws {
         try callers.call(
@@ -73,19 +66,19 @@ struct PreviewServiceTests {
         #expect(callers.errors == ["Locked"])
         #expect(!daemon.state.isPrivate)
         gate.ring()
-        try wait(for: "the closed device") { daemon.state.isPrivate }
+        try scripted.loop.wait(for: "the closed device") { daemon.state.isPrivate }
         #expect(!isOpen && callers.sent.count == 1)
     }
 
     @Test func `a camera to ignore is not opened, and closed once it is one`() throws {
         gate.ring()
         try open()
-        try wait(for: "a preview") { callers.sent.count == 1 }
+        try scripted.loop.wait(for: "a preview") { callers.sent.count == 1 }
         #expect(callers.errors.isEmpty && isOpen)
         var configuration = daemon.configuration
         configuration.ignoredCameras = ["/dev/video0"]
         daemon.reconfigure(configuration)
-        try wait(for: "a closed camera") { !isOpen }
+        try scripted.loop.wait(for: "a closed camera") { !isOpen }
         try open()
         #expect(callers.errors == ["Denied"])
         #expect(callers.refusal == "Desk is in [cameras] ignore, so DualCam does not open it.")
@@ -94,11 +87,11 @@ struct PreviewServiceTests {
     @Test func `a camera closes once the program has left that looks at it`() throws {
         gate.ring()
         try open()
-        try wait(for: "a preview") { callers.sent.count == 1 }
+        try scripted.loop.wait(for: "a preview") { callers.sent.count == 1 }
         #expect(isOpen)
         try open()
         #expect(callers.errors == ["Busy"])
         callers.leave(":1.1")
-        try wait(for: "a closed camera") { !isOpen }
+        try scripted.loop.wait(for: "a closed camera") { !isOpen }
     }
 }

@@ -9,7 +9,6 @@ import Testing
 
 @Suite("Real-time priority", .serialized, .timeLimit(.minutes(5)))
 struct RealTimeKitTests {
-    /// What a service that gives priority was asked for.
     private struct Request: Hashable {
         let process: Int?
         let thread: Int?
@@ -19,6 +18,9 @@ struct RealTimeKitTests {
     private let desk: Desk
     private let threads = RealTimeThreads()
     private let worker: Worker
+
+    private final class Told { var last: RealTimeKit.Outcome? }
+    private let told = Told()
 
     init() throws {
         desk = try Desk()
@@ -32,6 +34,23 @@ struct RealTimeKitTests {
             while !worker.isEnding { worker.bell.wait(until: nil) }
         }
         try eventually("the thread") { threads.members.count == count + 1 }
+    }
+
+    /// Has priority asked for, with the RTKit of this bus.
+    private func kit(interval: Double = 10) throws -> RealTimeKit {
+        try kit(on: desk.connection, interval: interval)
+    }
+
+    private func kit(on system: BusConnection?, interval: Double = 10) throws -> RealTimeKit {
+        told.last = nil
+        let kit = try RealTimeKit(
+            for: threads,
+            session: desk.connection,
+            loop: desk.loop,
+            interval: interval
+        ) { [told] in told.last = $0 }
+        kit.ask(on: system)
+        return kit
     }
 
     private func end(_ workers: Worker...) {
@@ -109,21 +128,17 @@ struct RealTimeKitTests {
     func rtkit() throws {
         var asked: [Request] = []
         let service = try rtkit(priority: 3) { asked.append($0) }
-        var outcomes: [RealTimeKit.Outcome] = []
-        let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
-            outcomes.append($0)
-        }
-        kit.ask(on: desk.connection)
-        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        let kit = try kit()
+        try desk.loop.wait(for: "RTKit") { told.last?.raised == ["timed"] }
         #expect(asked == [request(0, priority: 3)])
-        #expect(outcomes.last?.provider == "RTKit" && outcomes.last?.refusal == "")
+        #expect(told.last?.provider == "RTKit" && told.last?.refusal == "")
         let later = try Worker(name: "later")
         try start(later)
-        try desk.wait(for: "the later one") { outcomes.last?.raised == ["timed", "later"] }
+        try desk.loop.wait(for: "the later one") { told.last?.raised == ["timed", "later"] }
         #expect(asked == [request(0, priority: 3), request(1, priority: 3)])
         // Each is asked for again where the system bus was lost.
         kit.ask(on: desk.connection)
-        try desk.wait(for: "both again") { asked.count == 4 }
+        try desk.loop.wait(for: "both again") { asked.count == 4 }
         try desk.settle()
         #expect(Set(asked).count == 2 && asked.count == 4)
         end(worker, later)
@@ -136,13 +151,9 @@ struct RealTimeKitTests {
         let service = try portal { asked.append($0) }
         for system in [desk.connection, nil] {
             asked = []
-            var outcomes: [RealTimeKit.Outcome] = []
-            let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
-                outcomes.append($0)
-            }
-            kit.ask(on: system)
-            try desk.wait(for: "the portal") { outcomes.last?.raised == ["timed"] }
-            #expect(outcomes.last?.provider == "portal")
+            let kit = try kit(on: system)
+            try desk.loop.wait(for: "the portal") { told.last?.raised == ["timed"] }
+            #expect(told.last?.provider == "portal")
             #expect(asked == [request(0, priority: 5)])
             withExtendedLifetime(kit) {}
         }
@@ -156,24 +167,17 @@ struct RealTimeKitTests {
     private func loseIt() throws {
         var asked: [Request] = []
         let service = try rtkit(priority: 5) { asked.append($0) }
-        var outcomes: [RealTimeKit.Outcome] = []
-        let kit = try RealTimeKit(
-            for: threads,
-            session: desk.connection,
-            loop: desk.loop,
-            interval: 0.05
-        ) { outcomes.append($0) }
-        kit.ask(on: desk.connection)
-        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        let kit = try kit(interval: 0.05)
+        try desk.loop.wait(for: "RTKit") { told.last?.raised == ["timed"] }
         for count in 2...3 {
             // As the kernel does: to the process, whose threads may block it.
             kill(getpid(), SIGXCPU)
-            try desk.wait(for: "the overrun") { outcomes.last?.raised.isEmpty ?? false }
-            #expect(outcomes.last?.refusal == "threads ran for too long")
+            try desk.loop.wait(for: "the overrun") { told.last?.raised.isEmpty ?? false }
+            #expect(told.last?.refusal == "threads ran for too long")
             #expect(asked.count == count - 1)
-            try desk.wait(for: "another request") { outcomes.last?.raised == ["timed"] }
+            try desk.loop.wait(for: "another request") { told.last?.raised == ["timed"] }
             #expect(asked.count == count && Set(asked) == [request(0, priority: 5)])
-            #expect(outcomes.last?.refusal == "" && outcomes.last?.provider == "RTKit")
+            #expect(told.last?.refusal == "" && told.last?.provider == "RTKit")
         }
         end(worker)
         withExtendedLifetime((service, kit)) {}
@@ -184,15 +188,8 @@ struct RealTimeKitTests {
 
     private func rests() throws {
         let service = try rtkit(priority: 5) { _ in }
-        var outcomes: [RealTimeKit.Outcome] = []
-        let kit = try RealTimeKit(
-            for: threads,
-            session: desk.connection,
-            loop: desk.loop,
-            interval: 0.02
-        ) { outcomes.append($0) }
-        kit.ask(on: desk.connection)
-        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        let kit = try kit(interval: 0.02)
+        try desk.loop.wait(for: "RTKit") { told.last?.raised == ["timed"] }
         func run(_ seconds: Double) {
             let end = MonotonicClock.now + Timestamp(seconds: seconds)
             while MonotonicClock.now < end { desk.loop.runOnce(milliseconds: 5) }
@@ -201,10 +198,10 @@ struct RealTimeKitTests {
         run(0.1)
         kill(getpid(), SIGXCPU)
         run(0.1)
-        #expect(outcomes.last?.raised == ["timed"])
+        #expect(told.last?.raised == ["timed"])
         kit.isResting = false
-        #expect(outcomes.last?.refusal == "threads ran for too long")
-        try desk.wait(for: "another request") { outcomes.last?.raised == ["timed"] }
+        #expect(told.last?.refusal == "threads ran for too long")
+        try desk.loop.wait(for: "another request") { told.last?.raised == ["timed"] }
         end(worker)
         withExtendedLifetime((service, kit)) {}
     }
@@ -215,16 +212,12 @@ struct RealTimeKitTests {
             // Nor does the process get it for a thread that has ended meanwhile.
             if isRefused { end(worker) }
         }
-        var outcomes: [RealTimeKit.Outcome] = []
-        let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
-            outcomes.append($0)
-        }
-        kit.ask(on: desk.connection)
-        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        let kit = try kit()
+        try desk.loop.wait(for: "RTKit") { told.last?.raised == ["timed"] }
         isRefused = true
         kit.ask(on: desk.connection)
-        try desk.wait(for: "the refusal") { outcomes.last?.refusal != "" }
-        #expect(outcomes.last?.raised == [])
+        try desk.loop.wait(for: "the refusal") { told.last?.refusal != "" }
+        #expect(told.last?.raised == [])
         withExtendedLifetime((service, kit)) {}
     }
 
@@ -233,13 +226,9 @@ struct RealTimeKitTests {
 
     private func refuse() throws {
         let service = try rtkit(priority: 5, refuses: { true }) { _ in }
-        var outcomes: [RealTimeKit.Outcome] = []
-        let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
-            outcomes.append($0)
-        }
-        kit.ask(on: desk.connection)
-        try desk.wait(for: "an outcome") { !outcomes.isEmpty }
-        let outcome = try #require(outcomes.last)
+        let kit = try kit()
+        try desk.loop.wait(for: "an outcome") { told.last != nil }
+        let outcome = try #require(told.last)
         if outcome.raised.isEmpty {
             #expect(outcome.provider == nil && outcome.refusal.contains("no"))
         } else {

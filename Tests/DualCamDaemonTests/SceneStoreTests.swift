@@ -7,39 +7,31 @@ import Testing
 @testable import DualCamCore
 @testable import DualCamDaemon
 
-/// Checks that a change of the scenes in `directory` that is refused keeps none after it waiting.
-@MainActor
-private func changesAfterARefusal(in directory: String) throws {
-    setenv("XDG_STATE_HOME", directory, 1)
-    let loop = try EventLoop()
-    let files = try Files()
-    let store = SceneStore(files, loop: loop)
-    store.load()
-    var answers: [String] = []
-    for name in ["none", "talk"] {
-        store.change { book throws(SceneBook.Refusal) in
-            try book.remove(name)
-        } done: { result in
-            switch result {
-            case .success: answers.append("removed \(name)")
-            case .failure: answers.append("refused \(name)")
-            }
-        }
-    }
-    try eventually("both answers") {
-        loop.runOnce(milliseconds: 5)
-        return answers.count == 2
-    }
-    precondition(answers == ["refused none", "removed talk"])
-    precondition(!store.book.names.contains("talk"))
-    precondition(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
-}
-
 @Suite("Changes of scenes") struct SceneStoreTests {
     @Test("are made after one that was refused, too")
     func refused() async {
         await #expect(processExitsWith: .success) {
-            try await inFolder { try changesAfterARefusal(in: $0) }
+            try await inFolder { _ in
+                let loop = try EventLoop()
+                let files = try Files()
+                let store = SceneStore(files, loop: loop)
+                store.load()
+                var answers: [String] = []
+                for name in ["none", "talk"] {
+                    store.change { book throws(SceneBook.Refusal) in
+                        try book.remove(name)
+                    } done: { result in
+                        switch result {
+                        case .success: answers.append("removed \(name)")
+                        case .failure: answers.append("refused \(name)")
+                        }
+                    }
+                }
+                try loop.wait(for: "both answers") { answers.count == 2 }
+                precondition(answers == ["refused none", "removed talk"])
+                precondition(!store.book.names.contains("talk"))
+                precondition(files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ import Testing
     init() throws {
         let loop = try EventLoop()
         daemon = try Daemon(Configuration(), loop: loop)
-        server = ObjectServer(port: NoBus(), managing: DualCam.path)
+        server = ObjectServer(port: Callers(), managing: DualCam.path)
         service = ScenesService(daemon, on: server, loop: loop)
         // The disk answers at once.
         daemon.performers.append { [daemon, service] effect in
@@ -51,11 +51,6 @@ import Testing
             case .failure(let error): answers.errors[name] = error
             }
         }
-    }
-
-    /// Has the back camera come.
-    private func plugIn() {
-        daemon.find([CameraDevice(of: .back)])
     }
 
     @Test func anOlderSceneDoesNotEndThePrivacyOfANewerOne() {
@@ -100,7 +95,7 @@ import Testing
     @Test func whatACameraRefusesThatComesLaterIsKept() throws {
         try apply("x", "[scene.back]\niso = 400\nmirror = true\n")
         #expect(answers.refused["x"] == [:] && daemon.state.currentScene == "x")
-        plugIn()
+        daemon.find([CameraDevice(of: .back)])
         // No control thread runs here, so each command is refused.
         #expect(daemon.state.scenes.lateRefusals.keys.sorted() == ["back.iso"])
         #expect(daemon.state.cameras.back.mirror && daemon.state.currentScene == "x")
@@ -109,7 +104,7 @@ import Testing
     }
 
     @Test func onlyOneSceneAtATimeHasCommandsForTheCameras() throws {
-        plugIn()
+        daemon.find([CameraDevice(of: .back)])
         var open: [(Result<ControlThread.Outcome, ControlRefusal>) -> Void] = []
         service.carryOut = { _, _, done in open.append(done) }
         let manual = "[scene.back]\niso = 400\nshutter = 4000\n"

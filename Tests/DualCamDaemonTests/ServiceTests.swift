@@ -1,4 +1,5 @@
 import Control
+import Frames
 import Platform
 import Testing
 
@@ -6,30 +7,12 @@ import Testing
 @testable import DualCamCore
 @testable import DualCamDaemon
 
-/// A server's port that leads nowhere.
-final class NoBus: MessagePort {
-    var onCall: ((Message) -> Void)?
-    var onRound: () -> Void = {}
-    func soon() {}
-    func send(_ message: Message) {}
-    func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject { self }
-}
-
 @MainActor
 @Suite("Service") struct ServiceTests {
     /// The export stops the program at a member without a handler.
     @Test func everyDeclaredMemberHasAHandler() throws {
-        let loop = try EventLoop()
-        let daemon = try Daemon(Configuration(), loop: loop)
-        let server = ObjectServer(port: NoBus(), managing: DualCam.path)
-        let service = try Service(
-            daemon,
-            try RecordingSession(daemon, helper: [], loop: loop),
-            try LivePhotos(daemon, loop: loop),
-            on: server,
-            loop: loop,
-            configurationFile: nil
-        )
+        let scripted = try Scripted()
+        let server = scripted.server
         let main = try #require(server.objects[DualCam.path]).map(\.interface)
         let camera = try #require(server.objects[DualCam.backPath]).map(\.interface)
         #expect(Set(main + camera) == Set(Interface.all))
@@ -38,7 +21,18 @@ final class NoBus: MessagePort {
             let value = server.value(of: name, of: .scene, at: DualCam.path)
             #expect(value == .objectPath(path), "\(name)")
         }
-        withExtendedLifetime(service) {}
+        withExtendedLifetime(scripted) {}
+    }
+
+    @Test func `A swap takes no time if that is asked for`() throws {
+        let scripted = try Scripted()
+        let callers = scripted.callers
+        for (options, isSwapped) in [(["instant": Value.boolean(true)], true), ([:], false)] {
+            try callers.call("Swap", of: SceneInterface.name, [.named(options)], from: ":1.1")
+            #expect(try callers.sent.last?.values() == [.boolean(isSwapped)])
+            let scene = scripted.daemon.state.scene.scene(at: MonotonicClock.now)
+            #expect(scene[0].role == .front)
+        }
     }
 
     @Test func `A value that cannot be is refused, and changes nothing`() throws {

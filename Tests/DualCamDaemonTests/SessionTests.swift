@@ -49,21 +49,20 @@ struct SleepTests {
 
     private func sleep(_ logind: DeskService) throws {
         LoginTests.sleep(true, logind, at: Self.path)
-        try desk.wait(for: "sleep") { suspensions.contains(.asleep) }
+        try desk.loop.wait(for: "sleep") { suspensions.contains(.asleep) }
     }
 
     @Test("waits until the last camera is closed")
     func cameras() throws {
         let (lock, writer) = try unsharedPipe()
         defer { close(lock) }
-        /// `true` while somebody has the lock.
         func isHeld() -> Bool {
             var entry = pollfd(fd: lock, events: 0, revents: 0)
             return poll(&entry, 1, 0) == 0
         }
         let logind = try logind(writer)
         let session = try session()
-        try desk.wait(for: "logind") { suspensions.isEmpty }
+        try desk.loop.wait(for: "logind") { suspensions.isEmpty }
         // It has its lock by then.
         try machine.settle()
         #expect(isHeld())
@@ -74,17 +73,17 @@ struct SleepTests {
         scripted.daemon.send(.camera(.back, .closed))
         #expect(isHeld())
         scripted.daemon.send(.camera(.front, .closed))
-        try desk.wait(for: "the end of the lock") { !isHeld() }
+        try desk.loop.wait(for: "the end of the lock") { !isHeld() }
         withExtendedLifetime(session) {}
     }
 
     @Test func `is over for the cameras when nobody is left who would say so`() throws {
         let logind = try logind(dup(0))
         let session = try session()
-        try desk.wait(for: "logind") { suspensions.isEmpty }
+        try desk.loop.wait(for: "logind") { suspensions.isEmpty }
         try sleep(logind)
         machine.end()
-        try desk.wait(for: "its end") { suspensions.isEmpty }
+        try desk.loop.wait(for: "its end") { suspensions.isEmpty }
         withExtendedLifetime(session) {}
     }
 }
