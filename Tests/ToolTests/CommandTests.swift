@@ -6,6 +6,10 @@ import Testing
 
 @Suite("dualcamctl commands", .timeLimit(.minutes(2)))
 struct CommandTests {
+    private let daemon: FakeDaemon
+
+    init() throws { daemon = try FakeDaemon() }
+
     /// The help of every verb that the parser knows, however deep. A golden of none is left over.
     @Test func helpIsAsItWas() throws {
         let session = try PrivateSession([])
@@ -131,7 +135,6 @@ struct CommandTests {
 
     @Test(arguments: verbs)
     func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let child = try daemon.run(arguments)
         #expect(child.exit == .status(0), "\(child.errors)")
@@ -194,7 +197,6 @@ struct CommandTests {
         ),
     ])
     func jsonSaysWhatIsSoNow(_ arguments: [String], _ line: String) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         #expect(try daemon.run(arguments + ["--json"]).output == line + "\n")
     }
@@ -204,13 +206,12 @@ struct CommandTests {
         ["help", "media", "nope"], ["layout", "round"],
     ])
     func wrongUsageIsTwo(_ arguments: [String]) throws {
-        let child = try FakeDaemon().run(arguments)
+        let child = try daemon.run(arguments)
         #expect(child.exit == .status(2))
         #expect(child.output == "" && child.errors.lowercased().contains("usage: dualcamctl"))
     }
 
     @Test func scenesAreListedShownAndApplied() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         #expect(try daemon.run("scene", "list").output == "○ talk\n● desk\n")
         let text = try daemon.run("scene", "show", "desk").output
@@ -234,13 +235,12 @@ struct CommandTests {
 
     /// What has subcommands tells its own, not those of the whole program.
     @Test func aFamilyOfCommandsTellsItsOwn() throws {
-        let child = try FakeDaemon().run("config")
+        let child = try daemon.run("config")
         #expect(child.errors.hasPrefix("Error: Expected show or check.\n"))
         #expect(child.errors.contains("USAGE: dualcamctl config <subcommand>\n"))
     }
 
     @Test func aSceneNeedsOnlyItsName() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         #expect(try daemon.run("scene").output == "○ talk\n● desk\n")
         #expect(try daemon.run("scene", "talk", "--only", "layout").exit == .status(0))
@@ -252,9 +252,7 @@ struct CommandTests {
 
     /// A command is declared in one place: that it has a group there is what can be forgotten.
     @Test func everyCommandInTheSourcesIsInTheHelp() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let folder = root.appending(path: "Sources/DualCamTool")
+        let folder = repository.appending(path: "Sources/DualCamTool")
         let files = try #require(FileManager.default.enumerator(atPath: folder.path))
         var listed: Set<String> = []
         var declared: Set<String> = []
@@ -324,27 +322,11 @@ struct CommandTests {
         (["sawp"], "Did you mean 'swap'?"), (["help", "timer"], "There is no timer."),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
-        let child = try FakeDaemon().run(arguments)
+        let child = try daemon.run(arguments)
         #expect(child.errors.contains(words), "\(child.errors)")
     }
 
-    @Test func aWindowNeedsADesktop() throws {
-        let session = try PrivateSession([.bus])
-        let none = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "GDK_BACKEND"]
-        let child = try session.run(
-            FakeDaemon.tool,
-            ["view"],
-            adding: Dictionary(uniqueKeysWithValues: none.map { ($0, "") })
-        )
-        #expect(try child.wait(within: 60) == .status(1))
-        #expect(
-            child.errors
-                == "dualcam-view: There is no display here. Run it in your desktop session.\n"
-        )
-    }
-
     @Test func aRecordingSaysWhichCameraIsMissing() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         daemon.set(["State": .string("unavailable")], of: .camera, at: DualCam.frontPath)
         let child = try daemon.run("record", "start")
@@ -354,7 +336,6 @@ struct CommandTests {
     }
 
     @Test func aRecordingThatBeginsPrintsItsFiles() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let child = try daemon.run("record", "start", "--of", "back")
         #expect(child.exit == .status(0), "\(child.errors)")
@@ -382,7 +363,6 @@ struct CommandTests {
         ("cannot encode: it broke", "cannot encode: it broke"),
     ])
     func aRecordingThatEndedByItselfNamesItsFilesAndSaysWhy(_ word: String, _ why: String) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         daemon.recordingError = word
         let child = try daemon.run("record", "stop")
@@ -398,7 +378,6 @@ struct CommandTests {
         (["cameras"], false),
     ])
     func whatWillBeForgottenIsTold(_ arguments: [String], _ isTold: Bool) throws {
-        let daemon = try FakeDaemon()
         let problem = "What you set will be forgotten: cannot create /x: the file is a link."
         try daemon.appear(changing: [.stream: ["Problems": .strings([problem])]])
         let child = try daemon.run(arguments)
@@ -407,7 +386,6 @@ struct CommandTests {
     }
 
     @Test func aRecordingSaysWhatIsMissingOfIt() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [
             .capture: ["RecordingSilence": .string("PipeWire has no microphone")]
         ])
@@ -438,7 +416,6 @@ struct CommandTests {
     }
 
     @Test func aRecordingWithPrivacyOnSaysSo() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.privacy: ["Enabled": .boolean(true)]])
         let child = try daemon.run("record", "start", "--of", "back")
         #expect(child.exit == .status(0))
@@ -448,7 +425,6 @@ struct CommandTests {
     }
 
     @Test func aPhotoSaysWhichCameraItLeavesOut() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let all = try daemon.run("photo")
         #expect(all.exit == .status(0) && all.output == "/a.jpg\n")
@@ -457,7 +433,6 @@ struct CommandTests {
     }
 
     @Test func aZoomOfACameraThatIsAwaySaysSo() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.camera: ["State": .string("unavailable")]])
         let child = try daemon.run("zoom", "2")
         #expect(child.exit == .status(0) && child.output == "back: 1×\n")
@@ -466,7 +441,6 @@ struct CommandTests {
     }
 
     @Test func aChangeThatIsTooLargeEndsAtTheEnd() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.camera: ["Zoom": .double(8)]])
         #expect(try daemon.run("zoom", "+99").errors == "dualcamctl: zoom ends at 8×.\n")
         for (arguments, end) in [
@@ -496,7 +470,6 @@ struct CommandTests {
         (["use"], "back: Desk Cam (v4l2:usb-back)\nfront: Face Cam (v4l2:usb-front)\n"),
     ])
     func aVerbWithoutAValuePrintsItAndStartsNothing(_ arguments: [String], _ text: String) throws {
-        let daemon = try FakeDaemon()
         #expect(try daemon.run(arguments).errors.contains("Start it with `dualcamctl start`"))
         try daemon.appear()
         let child = try daemon.run(arguments)
@@ -516,7 +489,6 @@ struct CommandTests {
         _ layout: String,
         _ words: String
     ) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.scene: ["Layout": .string(layout)]])
         let child = try daemon.run(arguments)
         #expect(child.exit == .status(0) && child.errors.contains(words), "\(child.errors)")
@@ -535,7 +507,6 @@ struct CommandTests {
     }
 
     @Test func aTorchIsThatOfTheCameraThatHasOne() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         daemon.refusal = .notSupported("This camera has no torch.")
         #expect(try daemon.run("torch", "on").exit == .status(10))
@@ -545,7 +516,6 @@ struct CommandTests {
     }
 
     @Test func aCameraWithoutControlsIsToldOf() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         daemon.hasControls = false
         let child = try daemon.run("controls", "--camera", "front")
@@ -554,7 +524,6 @@ struct CommandTests {
     }
 
     @Test func anEndOfADialIsToldAndNoFailure() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let child = try daemon.run("shutter", "+1")
         #expect(child.exit == .status(0))
@@ -563,7 +532,6 @@ struct CommandTests {
     }
 
     @Test func aMovieIsListedWithItsLength() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let list = try daemon.run("media", "list")
         #expect(
@@ -575,7 +543,6 @@ struct CommandTests {
     }
 
     @Test func aPageIsShownInOneCommandAndWhatFailsIsTold() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let child = try daemon.run("desk", "on", "--wait")
         #expect(child.exit == .status(0) && child.errors == "")
@@ -593,14 +560,12 @@ struct CommandTests {
     }
 
     @Test func lensesAreListedWithTheOneInUse() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let list = try daemon.run("lens", "list")
         #expect(list.output == "○ ultra-wide  0.5×\n● wide        1×\n" && daemon.asked.isEmpty)
     }
 
     @Test func theDriversControlsAreListedWithTheNamesOfMenus() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let list = try daemon.run("controls")
         try expectGolden(
@@ -616,7 +581,6 @@ struct CommandTests {
         (.pipeWireUnavailable("There is no PipeWire."), 1), (.busy("Busy."), 1),
     ])
     func aRefusalIsToldAndHasItsStatus(_ refusal: DBusError, _ status: CInt) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         daemon.refusal = refusal
         for arguments in [["swap"], ["layout", "pip"], ["start", "--json"]] {
@@ -627,7 +591,6 @@ struct CommandTests {
     }
 
     @Test func withoutADaemonItIsEight() throws {
-        let daemon = try FakeDaemon()
         for arguments in [
             ["status"], ["status", "--json"], ["cameras"], ["swap"], ["rotate", "0"],
             ["scene", "list"], ["scene", "show", "desk"], ["scene", "export"], ["lens", "list"],
@@ -647,7 +610,6 @@ struct CommandTests {
     }
 
     @Test func withoutABusItIsEight() throws {
-        let daemon = try FakeDaemon()
         daemon.session.kill(.bus)
         for arguments in [["status"], ["monitor"], ["stop"]] {
             let child = try daemon.run(arguments)
@@ -657,7 +619,6 @@ struct CommandTests {
     }
 
     @Test func aDaemonThatDoesNotAnswerIsThree() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         try daemon.haveSystemd()
         // The bus takes the call, but no loop runs to answer it.
@@ -669,7 +630,6 @@ struct CommandTests {
 
     @Test("a daemon that ends while a command waits for it is eight, at once")
     func daemonThatEnds() throws {
-        let daemon = try FakeDaemon()
         let mark = daemon.session.directory + "/called"
         let service = try MockedService(
             DualCam.busName,
@@ -693,7 +653,6 @@ struct CommandTests {
     }
 
     @Test func whoLooksDoesNotStartTheDaemonAndWhoActsDoes() throws {
-        let daemon = try FakeDaemon()
         let mark = daemon.session.directory + "/started"
         let program = daemon.session.directory + "/daemon"
         try "#!/bin/sh\ntouch \(mark)\nexit 1\n".write(
@@ -731,7 +690,6 @@ struct CommandTests {
     }
 
     @Test func theConfigurationIsShownAndChecked() throws {
-        let daemon = try FakeDaemon()
         let none = try daemon.run("config", "check")
         #expect(none.exit == .status(0))
         let shown = try daemon.run("config", "show")
@@ -815,7 +773,6 @@ struct CommandTests {
     }
 
     @Test func aCheckNamesAllThatIsWrong() throws {
-        let daemon = try FakeDaemon()
         let file = daemon.session.directory + "/x.toml"
         let text = "[output]\nwidth = 5\nwidht = 5\n[cameras.back]\nsource = test\nmirror = 1\n"
         try text.write(toFile: file, atomically: true, encoding: .utf8)

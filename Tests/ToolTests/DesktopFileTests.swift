@@ -5,30 +5,25 @@ import Testing
 /// The files by which desktops and software centres know the window.
 @Suite("The window's files for desktops")
 struct DesktopFileTests {
-    private static let repository = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let id = "org.dualcam.View"
 
     private func path(_ name: String) -> String {
-        Self.repository.appending(path: "desktop/\(name)").path
+        repository.appending(path: "desktop/\(name)").path
     }
 
     private func text(_ name: String) throws -> String {
         try String(contentsOfFile: path(name), encoding: .utf8)
     }
 
-    /// Returns the values of `key` in a file of lines such as `key=value`.
     private func values(of key: String, in text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("\(key)=") }
             .map { String($0.dropFirst(key.count + 1)) }
     }
 
-    /// Returns the first part of `text` that the group of `pattern` matches.
     private func first(_ pattern: Regex<(Substring, Substring)>, in text: String) -> String? {
         text.firstMatch(of: pattern).map { String($0.1) }
     }
 
-    /// Runs a check of the file `name`, and returns its exit and its output.
     private func check(
         _ program: String,
         _ arguments: [String],
@@ -88,7 +83,7 @@ struct DesktopFileTests {
 
     @Test func theNewestReleaseIsThatOfTheNews() throws {
         let news = try String(
-            contentsOf: Self.repository.appending(path: "NEWS.md"),
+            contentsOf: repository.appending(path: "NEWS.md"),
             encoding: .utf8
         )
         let releases = try text("\(Self.id).metainfo.xml").matches(

@@ -11,8 +11,11 @@ import Testing
 
 @Suite("dualcamctl doctor", .timeLimit(.minutes(5)))
 struct DoctorCommandTests {
+    private let daemon: FakeDaemon
+
+    init() throws { daemon = try FakeDaemon() }
+
     @Test func withNothingThereItSaysWhatMendsIt() throws {
-        let daemon = try FakeDaemon()
         let child = try daemon.run("doctor")
         #expect(child.exit == .status(1))
         for line in [
@@ -78,7 +81,6 @@ struct DoctorCommandTests {
     }
 
     @Test func itRepeatsWhatTheDaemonSays() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [
             .stream: [
                 "Active": .boolean(false), "State": .string("stopped"),
@@ -99,7 +101,6 @@ struct DoctorCommandTests {
     }
 
     @Test func aBrokenConfigurationIsOpenedAtItsLine() throws {
-        let daemon = try FakeDaemon()
         let file = daemon.session.directory + "/it's.toml"
         try "\n[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
         try daemon.appear(changing: [
@@ -118,7 +119,6 @@ struct DoctorCommandTests {
     }
 
     @Test func everySourceThatIsNotThereIsNamed() throws {
-        let daemon = try FakeDaemon()
         let file = try daemon.configure(
             """
             [cameras.back]
@@ -161,7 +161,6 @@ struct DoctorCommandTests {
     }
 
     @Test func aTestPictureIsOfferedToTheCameraThatHasNone() throws {
-        let daemon = try FakeDaemon()
         let file = try daemon.configure("[cameras.back]\nsource = \"test\"\n")
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         let output = try daemon.run("doctor").output
@@ -169,7 +168,6 @@ struct DoctorCommandTests {
     }
 
     @Test func aMirroredCameraIsNamedAndTurned() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         let words = "✓ mirror         the front camera is mirrored, so others see writing backwards"
         let first = try daemon.run("doctor").output
@@ -189,7 +187,6 @@ struct DoctorCommandTests {
     }
 
     @Test func theFirstSetUpAsksAboutTheMirror() throws {
-        let daemon = try FakeDaemon()
         let home = "\(daemon.session.directory)/home"
         let folder = "\(home)/.config/chromium"
         try put("{}", at: "\(folder)/Local State")
@@ -209,7 +206,6 @@ struct DoctorCommandTests {
     }
 
     @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
         func mock(_ name: String, _ path: ObjectPath, _ interface: String) throws -> MockedService {
             try MockedService(
@@ -276,17 +272,7 @@ struct DoctorCommandTests {
         try expect(daemon.run("doctor").output, says: "→ systemctl --user daemon-reload\n")
     }
 
-    @Test func aLoopbackThatIsNotThereIsAmiss() throws {
-        let daemon = try FakeDaemon()
-        let file = try daemon.configure("[loopback]\ndevice = \"/dev/video255\"\n")
-        try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
-        let output = try daemon.run("doctor").output
-        expect(output, says: "✗ loopback       there is no v4l2loopback device\n")
-        expect(output, says: "sudo modprobe v4l2loopback exclusive_caps=1")
-    }
-
     @Test func theLoopbackIsToldOfOnce() throws {
-        let daemon = try FakeDaemon()
         let file = try daemon.configure("[loopback]\ndevice = \"/dev/video255\"\n")
         let trouble = "The stream is not on a loopback device: v4l2loopback: it is fed"
         try daemon.appear(changing: [
@@ -294,9 +280,9 @@ struct DoctorCommandTests {
         ])
         let output = try daemon.run("doctor").output
         expect(output, says: "✗ loopback       there is no v4l2loopback device\n")
+        expect(output, says: "sudo modprobe v4l2loopback exclusive_caps=1")
         expect(output, says: "✓ stream         dualcamd reports no other problem\n")
     }
-
 }
 
 extension FakeDaemon {

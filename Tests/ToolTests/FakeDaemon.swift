@@ -14,7 +14,6 @@ final class FakeDaemon {
     private var server: ObjectServer?
     /// The calls to the daemon: "Swap instant=true", "back Rotation=90".
     private(set) var asked: [String] = []
-    /// The error that calls are refused with, if any.
     var refusal: DBusError?
     /// `true` if the cameras' drivers have controls.
     var hasControls = true
@@ -97,19 +96,16 @@ final class FakeDaemon {
     /// More of what it says of the file of a recording.
     var recordingResult: [String: Value] = [:]
 
-    /// Makes the daemon disappear.
     func vanish() {
         server = nil
         connection = nil
     }
 
-    /// Changes properties of the daemon.
     func set(_ values: [String: Value], of interface: Interface, at path: ObjectPath = DualCam.path)
     {
         server?.set(values, of: interface, at: path)
     }
 
-    /// Sends a signal of the daemon.
     func emit(_ signal: String) { server?.emit(signal, of: .stream, at: DualCam.path) }
 
     private func reply(_ call: Invocation, _ values: Value...) {
@@ -293,7 +289,6 @@ final class FakeDaemon {
         ),
     ]
 
-    /// A value of the property Devices.
     static func devices(_ devices: [[String: Value]]) -> Value {
         .array(devices.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
     }
@@ -374,18 +369,14 @@ final class FakeDaemon {
 
     // MARK: - The client
 
-    /// Starts `dualcamctl`.
     func start(_ arguments: String...) throws -> Child { try start(arguments) }
 
-    /// Starts `dualcamctl`.
     func start(_ arguments: [String]) throws -> Child {
         try session.run(FakeDaemon.tool, arguments, adding: ["COLUMNS": "80", "TZ": "UTC"])
     }
 
-    /// Runs `dualcamctl` to its end while the daemon answers.
     func run(_ arguments: String...) throws -> Child { try run(arguments) }
 
-    /// Runs `dualcamctl` to its end while the daemon answers.
     func run(_ arguments: [String]) throws -> Child {
         let child = try start(arguments)
         try wait(for: "dualcamctl \(arguments)") { child.exit != nil }
@@ -393,14 +384,8 @@ final class FakeDaemon {
     }
 
     /// Runs the loop until `condition` holds.
-    ///
-    /// - Throws: An error after fifteen seconds.
     func wait(for what: @autoclosure () -> String, until condition: () -> Bool) throws {
-        let deadline = MonotonicClock.now + Timestamp(seconds: 15)
-        while !condition() {
-            guard MonotonicClock.now < deadline else { throw TimedOut(what(), after: 15) }
-            loop.runOnce(milliseconds: 5)
-        }
+        try loop.wait(for: what(), within: 15, until: condition)
     }
 
     /// The path of the program, built beside the tests.

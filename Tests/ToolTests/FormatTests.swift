@@ -7,8 +7,11 @@ import Testing
 
 @Suite("dualcamctl status --format", .timeLimit(.minutes(2)))
 struct FormatTests {
+    private let daemon: FakeDaemon
+
+    init() throws { daemon = try FakeDaemon() }
+
     @Test func namesHaveValues() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.stream: ["Problems": .strings(["one", "two"])]])
         let format = "{{ problems }} {{ statistics.framesPublished }}{{ statistics.none }}"
         let child = try daemon.run("status", "--format", format)
@@ -17,26 +20,24 @@ struct FormatTests {
     }
 
     @Test func whatIsUnknownIsWrongUsage() throws {
-        let child = try FakeDaemon().run("status", "--format", "{{ mian }}")
+        let child = try daemon.run("status", "--format", "{{ mian }}")
         #expect(child.exit == .status(2) && child.output == "")
         let words = "There is no \"mian\"; expected one of state, "
         #expect(child.errors.contains(words), "\(child.errors)")
     }
 
     @Test func oneFormAtATime() throws {
-        let child = try FakeDaemon().run("status", "--format", "x", "--json")
+        let child = try daemon.run("status", "--format", "x", "--json")
         #expect(child.exit == .status(2))
     }
 
     @Test func aNameWithControlCharactersIsOneLine() throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [.camera: ["Name": .string("a\nb\u{1b}[2J")]])
         let child = try daemon.run("status", "--format", "{{ cameras.back.name }}")
         #expect(child.output == "a\u{fffd}b\u{fffd}[2J\n")
     }
 
     @Test func followPrintsChangesOfTheLineAlone() throws {
-        let daemon = try FakeDaemon()
         let child = try daemon.start("status", "--follow", "--format", "{{ state }} {{ swapped }}")
         try daemon.wait(for: "off") { child.output == "off \n" }
         try daemon.appear()

@@ -21,7 +21,6 @@ func expectGolden(
     )
 }
 
-/// Returns the names of the files in Goldens, sorted.
 func goldens() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: goldenFolder.path).sorted()
 }

@@ -7,26 +7,12 @@ import Testing
 
 @Suite("What dualcamctl prints", .timeLimit(.minutes(2)))
 struct OutputTests {
-    /// The reader has gone before the first byte: no matter for the one who asked.
-    @Test(arguments: [
-        "status", "status --json", "cameras", "config show", "controls", "status --format x",
-        "record status", "completions bash", "--help",
-    ])
-    func nobodyReadsIt(_ command: String) throws {
-        let daemon = try FakeDaemon()
-        try daemon.appear()
-        let pipe = "\(daemon.session.directory)/pipe"
-        let script = """
-            mkfifo \(pipe); exec 3<>\(pipe) 4>\(pipe) 3>&-
-            \(FakeDaemon.tool) \(command) >&4; echo $? >&2
-            """
-        let child = try daemon.session.run("sh", ["-c", script])
-        try daemon.wait(for: "the end of \(command)") { child.exit != nil }
-        #expect(child.errors == "0\n")
-    }
+    private let daemon: FakeDaemon
+
+    init() throws { daemon = try FakeDaemon() }
 
     /// Runs a line of a shell in which `$ctl`, `$daemon` and `$view` are the programs, to its end.
-    private func shell(_ line: String, _ daemon: FakeDaemon) throws -> Child {
+    private func shell(_ line: String) throws -> Child {
         let names = ["ctl": "dualcamctl", "daemon": "dualcamd", "view": "dualcam-view"]
         let child = try daemon.session.run(
             "sh",
@@ -46,42 +32,42 @@ struct OutputTests {
         "$daemon --version", "$view --help", "$view --version",
     ])
     func whatCannotBeWrittenIsSaid(_ command: String) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
-        let full = try shell("\(command) >/dev/full", daemon)
+        let full = try shell("\(command) >/dev/full")
         let name = ["$c": "dualcamctl", "$d": "dualcamd"][String(command.prefix(2))]
         let start = "\(name ?? "dualcam-view"): Cannot write standard output: "
         #expect(full.exit == .status(1))
         #expect(full.errors == start + "no space left on device.\n")
-        let closed = try shell("\(command) >&-", daemon)
+        let closed = try shell("\(command) >&-")
         #expect(closed.exit == .status(1) && closed.errors.hasPrefix(start), "\(closed.errors)")
-        let unread = try shell("{ \(command); echo $? >&2; } | :", daemon)
+        // The reader has gone before the first byte: no matter for the one who asked.
+        let pipe = "\(daemon.session.directory)/pipe"
+        let opened = "mkfifo \(pipe); exec 3<>\(pipe) 4>\(pipe) 3>&-"
+        let unread = try shell("\(opened); \(command) >&4; echo $? >&2")
         #expect(unread.errors == "0\n" || command == "$ctl doctor")
     }
 
     @Test func aSlowReaderOfAPipeThatDoesNotBlockGetsAll() throws {
-        let daemon = try FakeDaemon()
         let line = """
             { perl -e 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV' \
             "$ctl" completions bash; echo $? >&2; } | { sleep 0.3; wc -c; }
             """
-        let child = try shell(line, daemon)
+        let child = try shell(line)
         #expect(child.errors == "0\n")
-        #expect(try child.output == shell("$ctl completions bash | wc -c", daemon).output)
+        #expect(try child.output == shell("$ctl completions bash | wc -c").output)
     }
 
     @Test(arguments: ["$daemon --nope", "$daemon x", "$view --nope", "$view --multiple", "$ctl x"])
     func wrongUsageIsTwo(_ command: String) throws {
-        let child = try shell(command, try FakeDaemon())
+        let child = try shell(command)
         #expect(child.exit == .status(2) && child.output == "")
         #expect(child.errors.contains("Error: "))
     }
 
-    @Test(arguments: ["", "--pick"])
-    func aWindowWithoutADisplaySaysSo(_ option: String) throws {
+    @Test(arguments: ["$view", "$view --pick", "$ctl view"])
+    func aWindowWithoutADisplaySaysSo(_ command: String) throws {
         let child = try shell(
-            "env -u DISPLAY -u WAYLAND_DISPLAY -u WAYLAND_SOCKET $view \(option)",
-            try FakeDaemon()
+            "env -u DISPLAY -u WAYLAND_DISPLAY -u WAYLAND_SOCKET \(command)"
         )
         #expect(child.exit == .status(1))
         #expect(
@@ -92,16 +78,14 @@ struct OutputTests {
 
     @Test(arguments: ["photo", "media thumbnail a.jpg", "orient a.jpg"], ["-", "/dev/stdout"])
     func noPictureGoesToATerminal(_ command: String, _ place: String) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear()
-        let child = try shell("script -qec \"$ctl \(command) -o \(place)\" /dev/null", daemon)
+        let child = try shell("script -qec \"$ctl \(command) -o \(place)\" /dev/null")
         #expect(child.exit == .status(2))
         #expect(child.output.contains("A picture cannot go to a terminal."))
         #expect(daemon.asked == [])
     }
 
     @Test func aTrayThatIsNotThereIsWaitedFor() throws {
-        let daemon = try FakeDaemon()
         let child = try daemon.start("tray")
         try daemon.wait(for: "a word") { child.errors.hasSuffix("\n") }
         #expect(child.errors.hasPrefix("dualcamctl: There is no system tray yet;"))
@@ -139,7 +123,6 @@ struct OutputTests {
         ["zoom", "2"], ["record", "start"], ["photo"], ["monitor"], ["privacy", "on"],
     ])
     func nothingControlsTheTerminal(_ command: [String]) throws {
-        let daemon = try FakeDaemon()
         let evil = "a\u{1b}[2Jb\u{9b}1mc\rd\u{7}\u{8}e\u{7f}f\u{202e}g\u{2066}\u{61c}"
         try daemon.appear(changing: [
             .stream: ["Problems": .strings([evil]), "PixelFormat": .string(evil)],
@@ -175,7 +158,6 @@ struct OutputTests {
 
     @Test(arguments: [["status"], ["status", "--json"], ["cameras"], ["doctor"], ["monitor"]])
     func aNodeThatIsNotThereHasNoNumber(_ command: [String]) throws {
-        let daemon = try FakeDaemon()
         try daemon.appear(changing: [
             .stream: ["NodeId": .uint32(.max), "Active": .boolean(false)],
             .camera: ["NodeId": .uint32(.max)],
