@@ -471,7 +471,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Photos", "Platform",
-                "TestJPEGs", "TestSupport", "CTurboJPEG",
+                "TestJPEGs", "TestSupport",
             ],
             exclude: ["slowdisk.c"],
             swiftSettings: testSettings

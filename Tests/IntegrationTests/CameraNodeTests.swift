@@ -66,8 +66,6 @@ extension DaemonTests {
                 let descriptions = nodes.map { $0.properties["node.description"] }
                 #expect(descriptions == ["DualCam", "DualCam Back", "DualCam Front"])
                 for node in nodes {
-                    #expect(node.properties["media.class"] == "Video/Source")
-                    #expect(node.properties["media.role"] == "Camera")
                     #expect(NSArray(array: node.formats) == NSArray(array: nodes[0].formats))
                 }
                 let priorities = nodes.map { Int($0.properties["priority.session"] ?? "") ?? 0 }

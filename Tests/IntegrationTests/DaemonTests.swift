@@ -1,9 +1,9 @@
-import CTurboJPEG
 import Control
 import DBusKit
 import Foundation
 import Frames
 import Platform
+import TestJPEGs
 import TestSupport
 import Testing
 
@@ -11,7 +11,6 @@ import Testing
 /// session.
 @Suite("Daemon", .serialized)
 enum DaemonTests {
-    /// The usual size of the stream.
     static let size = Size(width: 1280, height: 720)
 
     /// Returns a configuration with two sources, instant changes of the scene, and `scene` as more
@@ -63,14 +62,12 @@ extension Daemon {
         try StreamReader("dualcam", in: session, copies: true)
     }
 
-    /// The numbers of frames that the back and the front camera have captured so far.
     var captured: [Int] {
         get throws {
             [Int(try back.get(\.framesCaptured)), Int(try front.get(\.framesCaptured))]
         }
     }
 
-    /// Runs `dualcamctl` with these words to its end.
     func tool(_ words: String) throws -> Child {
         let child = try session.run(
             Programs.path(of: "dualcamctl"),
@@ -80,7 +77,6 @@ extension Daemon {
         return child
     }
 
-    /// The daemon's counters.
     var statistics: [String: Value] {
         get throws { try call("Statistics", of: .stream).first?.named ?? [:] }
     }
@@ -110,26 +106,7 @@ func writeJPEG(
     to path: String,
     luma: (_ x: Int) -> UInt8
 ) throws {
-    let codec = try #require(tjInitCompress())
-    defer { tjDestroy(codec) }
-    var output: UnsafeMutablePointer<UInt8>?
-    var count: UInt = 0
-    let result = tjCompress2(
-        codec,
-        (0..<size.area).map { luma($0 % size.width) },
-        CInt(size.width),
-        CInt(size.width),
-        CInt(size.height),
-        CInt(TJPF_GRAY.rawValue),
-        &output,
-        &count,
-        CInt(TJSAMP_GRAY.rawValue),
-        95,
-        0
-    )
-    defer { tjFree(output) }
-    try #require(result == 0)
-    let jpeg = Data(UnsafeBufferPointer(start: output, count: Int(count)))
+    let jpeg = Data(jpeg(of: frame(size: size, format: .gray) { _, x, _ in luma(x) }))
     try (0..<copies).reduce(Data()) { bytes, _ in bytes + jpeg }
         .write(to: URL(fileURLWithPath: path))
 }

@@ -80,7 +80,6 @@ extension DaemonTests {
     }
 }
 
-/// What a hostile program attacks: `hostile-client`.
 enum HostileAttack: String, CaseIterable {
     /// The properties of the node.
     case pods
@@ -95,7 +94,6 @@ enum HostileAttack: String, CaseIterable {
     /// The calls in a second: more than ten thousand in a minute.
     private static let rate = 250
 
-    /// Starts a program that attacks the daemon for `seconds`.
     func start(on daemon: Daemon, seconds: Double, seed: UInt64 = 1) throws -> Child {
         let number =
             switch self {
@@ -125,7 +123,6 @@ struct Holdings: CustomStringConvertible {
     let kinds: (own: Int, files: Int, shared: Int)
     let descriptors: Int
     let threads: Int
-    /// The names of the threads, and the kinds of files that are open, each with its number.
     let names: [String: Int]
 
     init(of daemon: Daemon) {

@@ -29,7 +29,7 @@ extension DaemonTests {
                 let first = try Daemon(Self.configuration, in: session)
                 let reader = try first.reader()
                 defer { reader.close() }
-                try eventually("cameras") { try first.state(of: DualCam.frontPath) == "streaming" }
+                try first.front.wait(for: \.state, "streaming")
                 try first.privacy.set(\.enabled, true)
                 // All of this is so at once, not in the end.
                 #expect(try first.privacy.get(\.enabled) == true)
@@ -45,13 +45,11 @@ extension DaemonTests {
                 let viewer = try second.reader()
                 defer { viewer.close() }
                 _ = try viewer.next()
-                try eventually("privacy") { try second.back.get(\.interruption) == "privacy" }
+                try second.back.wait(for: \.interruption, "privacy")
                 #expect(try second.captured == [0, 0])
                 try second.privacy.set(\.enabled, false)
                 #expect(!FileManager.default.fileExists(atPath: "\(state(session))/privacy"))
-                try eventually("cameras again") {
-                    try second.state(of: DualCam.backPath) == "streaming"
-                }
+                try second.back.wait(for: \.state, "streaming")
                 #expect(try second.end().exit == .status(0))
             }
         }

@@ -105,9 +105,7 @@ extension DaemonTests {
                 _ = try reader.picture("the wide one again", within: 20) {
                     abs($0[640, 400].y - 100) <= 1
                 }
-                try eventually("the word of it", within: 20) {
-                    try daemon.back.get(\.lensFallback) == true
-                }
+                try daemon.back.wait(for: \.lensFallback, true, within: 20)
                 #expect(try daemon.back.get(\.lens) == "telephoto")
             }
         }

@@ -12,7 +12,6 @@ extension DaemonTests {
     /// the shell.
     @Suite("Library", .timeLimit(.minutes(3)))
     struct LibraryTests {
-        /// Runs `body` with a daemon that has its own directories and cache.
         private func with(_ body: (Daemon) throws -> Void) throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(
@@ -126,7 +125,6 @@ extension DaemonTests {
             }
         }
 
-        /// Returns the size of a PNG, from its header.
         private func size(_ bytes: [UInt8]) -> Size? {
             guard bytes.count > 24, bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return nil }
             func number(_ place: Int) -> Int {
@@ -145,17 +143,11 @@ extension DaemonTests {
             }
         }
 
-        /// Expects that another PNG reader finds a picture of `size` at `path`, white in its upper
-        /// half and black in its lower one.
         private func expectWhiteAbove(_ path: String, _ size: Size, _ daemon: Daemon) throws {
             let path = path.trimmingCharacters(in: .newlines)
             #expect(self.size(Array(try Data(contentsOf: URL(filePath: path)))) == size)
             let raw = "\(daemon.session.directory)/raw"
-            let reader = try daemon.session.run(
-                "ffmpeg",
-                ["-v", "error", "-y", "-i", path, "-f", "rawvideo", "-pix_fmt", "gray", raw]
-            )
-            try #require(reader.wait(within: 60) == .status(0), "\(reader.errors)")
+            try ffmpeg(["-y", "-i", path, "-f", "rawvideo", "-pix_fmt", "gray", raw])
             let pixels = Array(try Data(contentsOf: URL(filePath: raw)))
             try #require(pixels.count == size.area)
             let halves = [pixels.prefix(size.area / 2), pixels.suffix(size.area / 2)]

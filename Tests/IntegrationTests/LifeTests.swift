@@ -74,7 +74,7 @@ extension DaemonTests {
                     let node = try Listed("dualcam", in: daemon.session)
                     return node?.formats.first?["size"] as? [String: Int] == size ? node : nil
                 }
-                try eventually("its number") { try daemon.stream.get(\.nodeID) == node.id }
+                try daemon.stream.wait(for: \.nodeID, node.id)
                 #expect(try daemon.stream.get(\.width) == 640)
                 #expect(try daemon.stream.get(\.frameRate) == 15)
                 let other = try StreamReader("dualcam", in: daemon.session)
@@ -101,7 +101,7 @@ extension DaemonTests {
                 #expect(try daemon.complains(of: "has not been read yet"))
                 #expect(try daemon.stream.get(\.width) == 1280)
                 try disk.wait(0)
-                try eventually("the configuration") { try daemon.stream.get(\.width) == 640 }
+                try daemon.stream.wait(for: \.width, 640)
                 #expect(try !daemon.complains(of: "has not been read yet"))
                 #expect(try daemon.back.get(\.source) == "test")
                 #expect(try daemon.end().exit == .status(0))
@@ -121,7 +121,7 @@ extension DaemonTests {
                     adding: disk.environment
                 )
                 try daemon.reload(DaemonTests.still(back: "file:/no/such.jpg", front: "test"))
-                try eventually("not found") { try daemon.back.get(\.interruption) == "not-found" }
+                try daemon.back.wait(for: \.interruption, "not-found")
                 try disk.wait(0)
                 #expect(try daemon.end().exit == .status(0))
             }
@@ -167,7 +167,7 @@ extension DaemonTests {
                 try daemon.forgetSignals()
                 try daemon.session.start(.pipewire)
                 try daemon.session.start(.wireplumber)
-                try eventually("the node") { try daemon.stream.get(\.active) == true }
+                try daemon.stream.wait(for: \.active, true)
                 try daemon.settle()
                 #expect(daemon.signals(of: .stream) == ["DidStart"])
                 #expect(try daemon.problems == [])
@@ -190,9 +190,15 @@ extension DaemonTests {
                 } throws: {
                     ($0 as? DBusKit.DBusError)?.name == "org.dualcam.DualCam1.Error.NoCamera"
                 }
-                try expectCalmPicture(daemon)
                 let reader = try daemon.reader()
                 defer { reader.close() }
+                let frames = try reader.frames(15, within: 25)
+                // Dark and of low contrast: the text on it is small.
+                let picture = StreamPicture(frames[14], size: DaemonTests.size)
+                let luma = picture.mean(PixelRect(x: 0, y: 0, width: 1280, height: 720))
+                #expect((16...64).contains(luma), "mean luma \(luma)")
+                #expect(picture[20, 20].distance(to: picture[1260, 700]) <= 8)
+                try daemon.stream.wait(for: \.state, "interrupted")
                 // Two lines in the middle: that there is none, and what would help.
                 _ = try reader.picture("the words", within: 20) { picture in
                     [345, 375].allSatisfy { row in
@@ -202,45 +208,6 @@ extension DaemonTests {
                     }
                 }
             }
-        }
-
-        @Test func whatWasNeverThereIsNotFoundEvenUnwatched() throws {
-            let configuration = DaemonTests.still(
-                back: "v4l2:usb-no-such-camera",
-                front: "file:/no/such.jpg"
-            )
-            try Daemon.with(configuration) { daemon in
-                for camera in [DualCam.backPath, DualCam.frontPath] {
-                    try eventually("not found") {
-                        try daemon.camera(camera).get(\.interruption) == "not-found"
-                    }
-                    #expect(try daemon.state(of: camera) == "unavailable")
-                }
-                #expect(
-                    try daemon.complains(of: "The back camera usb-no-such-camera was not found.")
-                )
-                try eventually("the directory") {
-                    try daemon.complains(
-                        of: "The front camera was not found: file:/no/such.jpg. There is no "
-                            + "directory /no."
-                    )
-                }
-                #expect(try !daemon.complains(of: "There is no camera."))
-                #expect(try daemon.stream.get(\.possible) == false)
-                try expectCalmPicture(daemon)
-            }
-        }
-
-        /// Expects a dark picture of low contrast; any text on it is small.
-        private func expectCalmPicture(_ daemon: Daemon) throws {
-            let reader = try daemon.reader()
-            defer { reader.close() }
-            let frames = try reader.frames(15, within: 25)
-            let picture = StreamPicture(frames[14], size: DaemonTests.size)
-            let luma = picture.mean(PixelRect(x: 0, y: 0, width: 1280, height: 720))
-            #expect((16...64).contains(luma), "mean luma \(luma)")
-            #expect(picture[20, 20].distance(to: picture[1260, 700]) <= 8)
-            try eventually("the state") { try daemon.stream.get(\.state) == "interrupted" }
         }
 
         @Test(arguments: [false, true])

@@ -18,7 +18,6 @@ extension DaemonTests {
             "\(session.directory)/photographs"
         }
 
-        /// Returns the names of the photographs, movies and other files in the folder.
         private func names(_ session: PrivateSession) -> [String] {
             entries(of: folder(session)).sorted()
         }
@@ -69,7 +68,6 @@ extension DaemonTests {
             return try #require((object as? [String: Any])?["photos"] as? [[String: Any]])
         }
 
-        /// Returns the names of the daemon's threads.
         private func threads(_ daemon: Daemon) -> Set<String> {
             let tasks = "/proc/\(daemon.program.id)/task"
             return Set(entries(of: tasks).compactMap { content("\(tasks)/\($0)/comm") })
@@ -81,7 +79,6 @@ extension DaemonTests {
             return try #require(Double(text.split(separator: " ")[0])) / 1000
         }
 
-        /// Returns the luma in the middle of the photograph at `path`.
         private func luma(of path: String) throws -> Int {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
             let picture = try JPEGCodec.decode(bytes).picture
@@ -194,9 +191,7 @@ extension DaemonTests {
                         let taken = try #require(photo["time"] as? Double) / 1e6
                         most = min(most, asked - taken + 0.3)
                         try daemon.set("Enabled", of: .privacy, to: .boolean(false))
-                        try eventually("the camera", within: 30) {
-                            try daemon.state(of: DualCam.backPath) == "streaming"
-                        }
+                        try daemon.back.wait(for: \.state, "streaming", within: 30)
                     }
                     let cut = try Probe("\(folder(session))/\(movie)")
                     #expect(try decodedCount("\(folder(session))/\(movie)") == cut.times.count)

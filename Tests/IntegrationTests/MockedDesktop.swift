@@ -22,14 +22,12 @@ final class MockedDesktop {
         ObjectPath(stringLiteral: "\(Self.loginPath.text)/user/\(getuid())")
     }
 
-    /// Creates a desktop of buses and PipeWire, without logind and screen savers.
     init() throws {
         session = try PrivateSession(PrivateSession.Service.usual + [.systemBus])
     }
 
     // MARK: logind
 
-    /// Starts logind with one session on the user's display.
     func startLogin() throws {
         let login = try MockedService(
             Self.login,
@@ -59,7 +57,6 @@ final class MockedDesktop {
         )
     }
 
-    /// Adds a session and puts it on the user's display.
     private func addSession() throws {
         let id = "c1"
         try login?.call(
@@ -77,7 +74,6 @@ final class MockedDesktop {
 
     private static let displayed: ObjectPath = "/org/freedesktop/login1/session/c1"
 
-    /// Signals that logind is about to suspend the machine, or has woken it.
     func sleep(_ isOn: Bool) throws {
         try login?.set("PreparingForSleep", of: "\(Self.login).Manager", to: .boolean(isOn))
         try login?.emit("PrepareForSleep", of: "\(Self.login).Manager", "b", .boolean(isOn))
@@ -125,7 +121,6 @@ final class MockedDesktop {
 
     // MARK: Screen savers
 
-    /// Starts the screen saver of freedesktop.org, inactive.
     func startScreenSaver() throws {
         screenSaver = try MockedService(
             Self.screenSaver,
@@ -151,7 +146,6 @@ final class MockedDesktop {
         try screenSaver?.emit("ActiveChanged", of: Self.screenSaver, "b", .boolean(isActive))
     }
 
-    /// Starts the screen saver of GNOME.
     func startGnome() throws {
         let path: ObjectPath = "/org/gnome/ScreenSaver"
         gnome = try MockedService(
@@ -187,7 +181,6 @@ final class Viewer {
 
     deinit { reader.close() }
 
-    /// Waits for the cameras' state and interruption.
     func reach(_ state: String, _ interruption: String) throws {
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try eventually("\(camera.text) to be \(state): \(interruption)") {
@@ -197,7 +190,6 @@ final class Viewer {
         }
     }
 
-    /// Waits until both cameras deliver.
     func awaitLive() throws { try reach("streaming", "none") }
 
     /// Expects the same node as at first, still linked, and one stream without a break, which goes

@@ -231,7 +231,6 @@ extension DaemonTests {
                 )
             },
         ]
-        /// The port of the server that is asked now.
         private static let port = Mutex(0)
 
         /// The words never say that a camera was not reached, or does not answer: all do.
@@ -330,9 +329,7 @@ extension DaemonTests {
             try Daemon.with(Self.configuration(url, folder)) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                try eventually("its first picture", within: 15) {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
+                try daemon.back.wait(for: \.state, "streaming", within: 15)
                 let start = MonotonicClock.now
                 while (MonotonicClock.now - start).seconds < 8 {
                     #expect(try daemon.state(of: DualCam.backPath) == "streaming")

@@ -1,4 +1,3 @@
-import CTurboJPEG
 import Capture
 import Control
 import DBusKit
@@ -36,7 +35,6 @@ extension DaemonTests {
             """
         }
 
-        /// A server of numbered pictures.
         private final class Camera: Sendable {
             let server: PictureServer
             let gate: Gate
@@ -145,7 +143,6 @@ extension DaemonTests {
             }
         }
 
-        /// Returns the memory of `process` that is in use, in kilobytes.
         private static func memory(of process: pid_t) -> Int {
             let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
             let line = (status ?? "").split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
@@ -183,9 +180,7 @@ extension DaemonTests {
                     camera.server.close()
                     try reaches(daemon, "interrupted")
                     // On a busy machine the pictures stop for a while before the call is refused.
-                    try eventually("the camera to be unreachable") {
-                        try daemon.back.get(\.interruption) == "unreachable"
-                    }
+                    try daemon.back.wait(for: \.interruption, "unreachable")
                     try eventually("the reason") {
                         try daemon.complains(
                             of: "Back camera not reachable: cannot reach localhost:\(port): it "
@@ -373,9 +368,7 @@ extension DaemonTests {
                 }
                 server.end()
                 try reaches(daemon, "interrupted")
-                try eventually("it to be unreachable") {
-                    try daemon.back.get(\.interruption) == "unreachable"
-                }
+                try daemon.back.wait(for: \.interruption, "unreachable")
                 (server, port) = try rtspServer(session, encoder, port: port)
                 try reaches(daemon, "streaming")
                 #expect(server.output.split(separator: "\n").count { $0 == "client" } <= 2)
@@ -518,32 +511,11 @@ extension DaemonTests {
 
 /// Returns a JPEG of `size` with the counter `number`, grey around it.
 func counted(_ number: Int, _ size: Size) -> [UInt8] {
-    var luma = [UInt8](repeating: 128, count: size.area)
     let block = FrameCounter.block(in: size)
-    for y in 0..<block {
-        for bit in 0..<16 {
-            let level: UInt8 = number >> (15 - bit) & 1 == 1 ? 235 : 16
-            for x in bit * block..<(bit + 1) * block { luma[y * size.width + x] = level }
+    return jpeg(
+        of: frame(size: size, format: .gray) { _, x, y in
+            guard y < block, x < 16 * block else { return 128 }
+            return number >> (15 - x / block) & 1 == 1 ? 235 : 16
         }
-    }
-    let compressor = tjInitCompress()
-    defer { tjDestroy(compressor) }
-    var bytes: UnsafeMutablePointer<UInt8>?
-    var count: UInt = 0
-    let result = tjCompress2(
-        compressor,
-        luma,
-        CInt(size.width),
-        0,
-        CInt(size.height),
-        CInt(TJPF_GRAY.rawValue),
-        &bytes,
-        &count,
-        CInt(TJSAMP_GRAY.rawValue),
-        85,
-        0
     )
-    precondition(result == 0)
-    defer { tjFree(bytes) }
-    return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
 }

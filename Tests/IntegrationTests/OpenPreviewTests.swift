@@ -1,8 +1,9 @@
-import CTurboJPEG
 import Control
 import DBusKit
 import Foundation
+import Frames
 import Glibc
+import Photos
 import Platform
 import TestSupport
 import Testing
@@ -46,7 +47,8 @@ extension DaemonTests {
                     let reader = try open("pipewire:phone", daemon)
                     for _ in 1...3 {
                         let picture = try #require(try reader.picture())
-                        #expect(size(of: picture) == [320, 180])
+                        let size = try JPEGCodec.decode(picture).picture.size
+                        #expect(size == Size(width: 320, height: 180))
                     }
                     #expect(isShowing(daemon))
                     reader.close()
@@ -57,23 +59,6 @@ extension DaemonTests {
                     Holdings(of: daemon).descriptors <= before.descriptors
                 }
             }
-        }
-
-        /// Returns the width and height of a JPEG.
-        private func size(of jpeg: [UInt8]) -> [CInt] {
-            let decoder = tjInitDecompress()
-            defer { tjDestroy(decoder) }
-            var (width, height, sampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
-            tjDecompressHeader3(
-                decoder,
-                jpeg,
-                UInt(jpeg.count),
-                &width,
-                &height,
-                &sampling,
-                &colors
-            )
-            return [width, height]
         }
     }
 }

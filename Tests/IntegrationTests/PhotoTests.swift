@@ -35,7 +35,6 @@ extension DaemonTests {
             "\(session.directory)/photographs"
         }
 
-        /// Runs `dualcamctl` from a shell in the session's directory.
         private func run(_ daemon: Daemon, _ arguments: String) throws -> Child {
             let tool = Programs.path(of: "dualcamctl")
             let child = try daemon.session.run(
@@ -62,7 +61,6 @@ extension DaemonTests {
             }
         }
 
-        /// Returns the luma of the picture at a place, 0 … 1 across and down.
         private func luma(_ bytes: [UInt8], _ x: Double, _ y: Double) throws -> Int {
             let picture = try JPEGCodec.decode(bytes).picture
             let column = Int(x * Double(picture.size.width))
@@ -228,7 +226,6 @@ extension DaemonTests {
             private(set) var answer: Result<[Value], DBusError>?
             private let number: CInt
 
-            /// Asks for a photograph of the back camera.
             init(_ daemon: Daemon) throws {
                 let ends = try onePagePipe()
                 _ = fcntl(ends.reader, F_SETFL, O_NONBLOCK)

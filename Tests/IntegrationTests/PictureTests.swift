@@ -77,7 +77,7 @@ extension DaemonTests {
                 try daemon.back.set(\.rotation, 90)
                 let picture = try reader.picture("its new mode") { $0[1000, 45] == .gray(235) }
                 expect(picture, shows: .bars, in: Self.whole, turned: .clockwise90)
-                try eventually("the mode") { try daemon.back.get(\.height) == 1280 }
+                try daemon.back.wait(for: \.height, 1280)
             }
         }
     }

@@ -39,11 +39,7 @@ extension DaemonTests {
                     ["-pix_fmt", $0, "-f", "rawvideo"]
                 }
                 ?? ["-q:v", "2", "-pix_fmt", "yuvj420p"]
-            let painter = try daemon.session.run(
-                "ffmpeg",
-                ["-v", "error", "-y", "-f", "lavfi", "-i", filter, "-frames:v", "1"] + form + [path]
-            )
-            try #require(painter.wait() == .status(0), "\(painter.errors)")
+            try ffmpeg(["-y", "-f", "lavfi", "-i", filter, "-frames:v", "1"] + form + [path])
             return path
         }
 
@@ -62,7 +58,6 @@ extension DaemonTests {
             )
         }
 
-        /// The whole stream is the camera.
         private static let alone =
             "[output]\nwidth = 640\nheight = 360\n" + configuration
             + "layout = \"single\"\nbackground = \"crop\"\n"
@@ -109,16 +104,12 @@ extension DaemonTests {
         @Test func `A node of H.264 is a camera`() throws {
             try Daemon.with(Self.alone) { daemon in
                 let movie = "\(daemon.session.directory)/movie.h264"
-                let painter = try daemon.session.run(
-                    "ffmpeg",
-                    [
-                        "-v", "error", "-f", "lavfi", "-i", "color=white:s=642x362:r=30:d=1", "-f",
-                        "lavfi", "-i", "color=red:s=642x362:r=30:d=1", "-filter_complex",
-                        "[0][1]concat", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "60", "-bf",
-                        "0", "-sc_threshold", "0", "-x264-params", "aud=1", movie,
-                    ]
-                )
-                try #require(painter.wait() == .status(0), "\(painter.errors)")
+                try ffmpeg([
+                    "-f", "lavfi", "-i", "color=white:s=642x362:r=30:d=1", "-f",
+                    "lavfi", "-i", "color=red:s=642x362:r=30:d=1", "-filter_complex",
+                    "[0][1]concat", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "60", "-bf",
+                    "0", "-sc_threshold", "0", "-x264-params", "aud=1", movie,
+                ])
                 let phone = try node(daemon, "phone", 642, 362, movie, ["h264"])
                 let reader = try daemon.reader()
                 defer { reader.close() }
@@ -202,9 +193,7 @@ extension DaemonTests {
                     Programs.path(of: "dualcamctl"),
                     ["photo", "--of", "back", "-o", "\(session.directory)/photo.jpg"]
                 )
-                try eventually("the camera's opening", within: 20) {
-                    try daemon.state(of: DualCam.backPath) == "opening"
-                }
+                try daemon.back.wait(for: \.state, "opening", within: 20)
                 #expect(try daemon.end().exit == .status(0))
                 #expect(!daemon.program.errors.contains("does not close"))
             }
@@ -228,9 +217,7 @@ extension DaemonTests {
                         try (1...10_000_000).contains(daemon.back.get(\.delay))
                     }
                     phone.end()
-                    try eventually("its absence", within: 20) {
-                        try daemon.state(of: DualCam.backPath) == "interrupted"
-                    }
+                    try daemon.back.wait(for: \.state, "interrupted", within: 20)
                 }
             }
         }
@@ -284,9 +271,7 @@ extension DaemonTests {
             try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                try eventually("the refusal", within: 20) {
-                    try daemon.state(of: DualCam.backPath) == "interrupted"
-                }
+                try daemon.back.wait(for: \.state, "interrupted", within: 20)
                 try eventually("its reason in the log", within: 10) {
                     daemon.program.errors.contains("it is our own")
                 }

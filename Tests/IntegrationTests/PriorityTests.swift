@@ -17,9 +17,9 @@ extension DaemonTests {
         /// The threads at rest, and while the stream is watched.
         private static let threads: Set = ["composite"]
         private static let streaming: Set = ["capture-back", "capture-front", "composite"]
-        private static let template = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Mocks/realtime_kit.py").path
+        private static let template =
+            repository
+            .appending(path: "Tests/Mocks/realtime_kit.py").path
 
         private func startKit(in session: PrivateSession) throws -> MockedService {
             try MockedService(

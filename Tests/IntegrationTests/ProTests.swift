@@ -176,9 +176,7 @@ extension DaemonTests {
                 }
                 let write = "{ \"16777217\": 3200 }"
                 _ = try daemon.session.output("pw-cli", "set-param", "\(node)", "Props", write)
-                try eventually("the white balance") {
-                    try daemon.backControls.get(\.kelvin) == 3200
-                }
+                try daemon.backControls.wait(for: \.kelvin, 3200)
                 let shown = try daemon.session.output("pw-cli", "enum-params", "\(node)", "Props")
                 #expect(shown.contains("3200"))
             }

@@ -9,7 +9,7 @@ import Testing
 struct BinaryTests {
     /// The paths of the programs: those of these tests, and those of a release if it was built.
     private static let programs: [String] = {
-        let release = root.appending(path: ".build/release").path
+        let release = repository.appending(path: ".build/release").path
         let places = Set([Programs.directory, release])
         let paths = places.flatMap { place in
             ["dualcamd", "dualcamctl", "dualcam-view"].map { "\(place)/\($0)" }
@@ -21,13 +21,10 @@ struct BinaryTests {
         }
     }()
 
-    private static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     @Test("the unit is neither for root nor for login screens, and a failure starts it again")
     func conditions() throws {
         let text = try String(
-            contentsOf: Self.root.appending(path: "systemd/dualcamd.service"),
+            contentsOf: repository.appending(path: "systemd/dualcamd.service"),
             encoding: .utf8
         )
         var sections: [String: [String]] = [:]
@@ -78,7 +75,7 @@ extension DaemonTests {
             let configuration = DaemonTests.still(back: "test:bars", front: "test:ramp")
             try Daemon.with(configuration) { daemon in
                 let session = daemon.session
-                try eventually("the node", within: 15) { try daemon.stream.get(\.active) == true }
+                try daemon.stream.wait(for: \.active, true, within: 15)
                 // The wrapper numbers the cameras of PipeWire as devices.
                 let file = "\(session.directory)/frames"
                 let program = try session.run(

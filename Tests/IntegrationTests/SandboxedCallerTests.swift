@@ -27,7 +27,6 @@ extension DaemonTests {
             exec chroot "$root" "$@"
             """
 
-        /// Runs `program`, by default `dualcamctl`, in a sandbox, and returns it once it has ended.
         private func run(
             _ words: [String],
             of program: String = Programs.path(of: "dualcamctl"),

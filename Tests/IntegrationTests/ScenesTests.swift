@@ -86,7 +86,7 @@ extension DaemonTests {
 
                 let second = try Daemon(DaemonTests.darkAndLight(in: session), in: session)
                 let names = ["talk", "desk", "demo", "away"]
-                try eventually("the scenes") { try second.scenes.get(\.names) == names + ["b"] }
+                try second.scenes.wait(for: \.names, names + ["b"])
                 #expect(throws: DBusError.self) { try call("Apply", "a", second) }
                 #expect(throws: DBusError.self) { try call("Save", "a\u{202E}", second) }
                 #expect(throws: DBusError.self) { try second.scene.set(\.title, "a\nb\nc") }

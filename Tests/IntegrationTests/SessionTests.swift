@@ -39,6 +39,9 @@ extension DaemonTests {
                 try desktop.startScreenSaver()
                 try desktop.startGnome()
             } _: { desktop, daemon in
+                try eventually("the inhibitor") {
+                    try desktop.inhibitors == [MockedDesktop.inhibitor]
+                }
                 let viewer = try Viewer(daemon)
                 var pictures: [String: StreamPicture] = [:]
                 for cause in Self.causes {
@@ -87,50 +90,6 @@ extension DaemonTests {
             let words = (340..<380).flatMap { picture.luma(row: $0)[500..<780] }
             #expect((words.max() ?? 0) > 180, "no words")
             return picture
-        }
-
-        @Test func sleepWaitsForTheCamerasAndForNothingElse() throws {
-            try with {
-                try $0.startLogin()
-            } _: { desktop, daemon in
-                let (movie, still) = (
-                    "\(desktop.session.directory)/a.y4m", "\(desktop.session.directory)/b.y4m"
-                )
-                let size = Size(width: 320, height: 180)
-                for path in [movie, still] {
-                    try writeMovie([40, 80, 120, 160], size: size, to: path)
-                }
-                try daemon.reload(DaemonTests.still(back: "file:\(movie)", front: "file:\(still)"))
-                // From the kernel, independent of the daemon's own report.
-                func areOpen() -> Bool {
-                    let files = "/proc/\(daemon.program.id)/fd"
-                    return entries(of: files).contains {
-                        (try? FileManager.default.destinationOfSymbolicLink(
-                            atPath: "\(files)/\($0)"
-                        ))?.hasSuffix(".y4m") ?? false
-                    }
-                }
-                try eventually("the inhibitor") {
-                    try desktop.inhibitors == [MockedDesktop.inhibitor]
-                }
-                let viewer = try Viewer(daemon)
-                for _ in 1...3 {
-                    #expect(areOpen())
-                    #expect(try desktop.inhibitors == [MockedDesktop.inhibitor])
-                    try desktop.sleep(true)
-                    try eventually("its release") { try desktop.inhibitors == [] }
-                    #expect(!areOpen(), "released before the cameras were closed")
-                    try viewer.reach("interrupted", "asleep")
-                    try viewer.expectSteady("before sleep")
-
-                    try desktop.sleep(false)
-                    try viewer.awaitLive()
-                    try viewer.expectSteady("after sleep")
-                    try eventually("the inhibitor again") {
-                        try desktop.inhibitors == [MockedDesktop.inhibitor]
-                    }
-                }
-            }
         }
 
         /// Lock is logind's request to the screen lock. LockedHint says if it has locked, and not

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A disk that takes its time, for a daemon that is started with `environment`: slowdisk.c.
 struct SlowDisk {
@@ -11,13 +10,8 @@ struct SlowDisk {
     /// Compiles the library in the directory of `session`. Paths that begin with one of `prefixes`
     /// are slow.
     init(_ prefixes: String..., in session: PrivateSession) throws {
-        let library = "\(session.directory)/slowdisk.so"
-        let source = URL(filePath: #filePath).deletingLastPathComponent().path
-        let compiler = try session.run(
-            "clang",
-            ["-shared", "-fPIC", "-O1", "-o", library, "\(source)/slowdisk.c"]
-        )
-        try #require(compiler.wait(within: 60) == .status(0), "\(compiler.errors)")
+        let source = "Tests/IntegrationTests/slowdisk.c"
+        let library = try preloadable(source, in: session.directory)
         delay = "\(session.directory)/delay"
         environment = [
             "LD_PRELOAD": library, "SLOW_DISK": prefixes.joined(separator: ":"),

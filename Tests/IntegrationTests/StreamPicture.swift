@@ -3,7 +3,6 @@ import Frames
 import TestSupport
 import Testing
 
-/// A picture received through the stream.
 struct StreamPicture: CustomStringConvertible {
     let size: Size
     /// Short, since a failing test prints it.
@@ -17,18 +16,15 @@ struct StreamPicture: CustomStringConvertible {
         stride = frame.stride
     }
 
-    /// Returns the colour (Y, U, V) of the pixel at a column and a row.
     subscript(x: Int, y: Int) -> Color {
         let pair = y * stride + x / 2 * 4
         return Color(Int(bytes[y * stride + 2 * x]), Int(bytes[pair + 1]), Int(bytes[pair + 3]))
     }
 
-    /// Returns the luma along a row.
     func luma(row y: Int) -> [Int] {
         (0..<size.width).map { Int(bytes[y * stride + 2 * $0]) }
     }
 
-    /// Returns the mean luma of a rectangle.
     func mean(_ area: PixelRect) -> Double {
         var sum = 0
         for y in area.y..<area.maxY {
@@ -52,11 +48,9 @@ struct StreamPicture: CustomStringConvertible {
         return value
     }
 
-    /// Returns `true` if any byte differs from `other`, which has the same size.
     func differs(from other: StreamPicture) -> Bool { bytes != other.bytes }
 }
 
-/// A colour: Y, U and V.
 struct Color: Hashable, CustomStringConvertible {
     var y: Int
     var u: Int
@@ -149,7 +143,6 @@ func expect(
 }
 
 extension StreamReader {
-    /// Returns the next picture composed from now on.
     func picture(within seconds: Double = 20) throws -> StreamPicture {
         // One frame may be under way.
         flush()

@@ -172,11 +172,9 @@ extension DaemonTests {
                 try daemon.forgetSignals()
                 for _ in 0..<3 {
                     reader.setActive(false)
-                    try eventually("nobody to look") { try daemon.stream.get(\.state) == "idle" }
+                    try daemon.stream.wait(for: \.state, "idle")
                     reader.setActive(true)
-                    try eventually("somebody to look") {
-                        try daemon.stream.get(\.state) == "streaming"
-                    }
+                    try daemon.stream.wait(for: \.state, "streaming")
                 }
                 try daemon.settle()
                 for camera in cameras {
@@ -185,7 +183,7 @@ extension DaemonTests {
                 }
 
                 reader.close()
-                try eventually("nobody to look") { try daemon.stream.get(\.state) == "idle" }
+                try daemon.stream.wait(for: \.state, "idle")
                 try eventually("closed cameras") { try states() == ["closed", "closed"] }
             }
         }

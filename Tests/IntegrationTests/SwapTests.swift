@@ -11,7 +11,6 @@ extension DaemonTests {
     /// which nothing moves: at rest all frames are equal, byte by byte.
     @Suite("A swap", .timeLimit(.minutes(5)))
     struct SwapTests {
-        /// A received frame.
         private struct Sight {
             var picture: StreamPicture
             /// The earliest and the latest time at which it may have been composed: its own, which
@@ -31,7 +30,6 @@ extension DaemonTests {
             }
         }
 
-        /// Calls Swap, and returns the time that this took.
         private func swap(_ daemon: Daemon) throws -> ClosedRange<Timestamp> {
             let start = MonotonicClock.now
             try daemon.call("Swap", of: .scene)
@@ -90,26 +88,6 @@ extension DaemonTests {
                     }
                     #expect(last.way == (isToMain ? 1 : 0))
                 }
-            }
-        }
-
-        @Test func instantlyIsInOneFrame() throws {
-            try DaemonTests.withStill(duration: 300) { daemon, reader in
-                var last = try reader.stillPicture()
-                let answer = try daemon.call(
-                    "Swap",
-                    of: .scene,
-                    options: ["instant": .boolean(true)]
-                )
-                #expect(answer == [.boolean(true)])
-                var changes: [StreamPicture] = []
-                for _ in 0..<12 {
-                    let picture = StreamPicture(try reader.next(), size: last.size)
-                    if picture.differs(from: last) { changes.append(picture) }
-                    last = picture
-                }
-                #expect(changes.count == 1)
-                #expect(changes.last?[640, 400].y == 200 && changes.last?[1100, 160].y == 40)
             }
         }
     }

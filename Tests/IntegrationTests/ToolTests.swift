@@ -71,9 +71,7 @@ extension DaemonTests {
 
         /// The ten tasks of the page, run as a reader runs them.
         @Test func theTenLinesOfThePageRunAsWritten() throws {
-            let page = URL(filePath: #filePath).deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "docs/use.md")
+            let page = repository.appending(path: "docs/use.md")
             let text = try String(contentsOf: page, encoding: .utf8)
             let parts = text.components(separatedBy: "## In ten lines\n")
             let part = try #require(parts.last?.components(separatedBy: "\n## ").first)
@@ -167,7 +165,6 @@ extension DaemonTests {
                 try "no picture".write(toFile: text, atomically: true, encoding: .utf8)
                 let broken = "\(daemon.session.directory)/broken.toml"
                 try "[output\nwidth = \n".write(toFile: broken, atomically: true, encoding: .utf8)
-                var said = ""
                 for command in [
                     "status", "cameras", "doctor", "config check", "config check \(broken)",
                     "config show /nope.toml", "photo", "photo --of back", "photo -o /nope/x.jpg",
@@ -183,19 +180,10 @@ extension DaemonTests {
                     let lines = child.output + child.errors
                     #expect(Self.leaks(in: lines) == [], "\(command)")
                     #expect(child.exit != nil)
-                    said += "$ dualcamctl \(command)\n\(lines)"
                 }
                 let log = daemon.program.errors.split(separator: "\n")
                     .filter { !$0.contains(" info ") && !$0.contains(" debug ") }
                 #expect(Self.leaks(in: log.joined(separator: "\n")) == [])
-                if let file = ProcessInfo.processInfo.environment["DUALCAM_SAID"] {
-                    let before = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-                    try (before + said + log.joined(separator: "\n") + "\n").write(
-                        toFile: file,
-                        atomically: true,
-                        encoding: .utf8
-                    )
-                }
             }
         }
     }

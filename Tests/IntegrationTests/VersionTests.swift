@@ -8,12 +8,11 @@ extension DaemonTests {
     /// One version, which NEWS.md names, wherever somebody looks for it.
     @Suite("The version", .timeLimit(.minutes(2)))
     struct VersionTests {
-        private static let root = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-        /// The newest version of NEWS.md.
         private func newest() throws -> String {
-            let news = try String(contentsOf: Self.root.appending(path: "NEWS.md"), encoding: .utf8)
+            let news = try String(
+                contentsOf: repository.appending(path: "NEWS.md"),
+                encoding: .utf8
+            )
             return String(try #require(news.firstMatch(of: /\n## (\S+)/)).1)
         }
 
@@ -32,7 +31,7 @@ extension DaemonTests {
         @Test func theManualAndThePackageHaveIt() throws {
             let version = try newest()
             try PrivateSession.with([]) { session in
-                let manual = Self.root.appending(path: "tools/manual").path
+                let manual = repository.appending(path: "tools/manual").path
                 let folder = "\(session.directory)/man"
                 _ = try session.output(manual, Programs.directory, folder)
                 let pages = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -48,7 +47,7 @@ extension DaemonTests {
                 let changes = try session.output(
                     "sh",
                     "-c",
-                    "cd '\(Self.root.path)' && tools/deb --changelog | dpkg-parsechangelog -l- -S Version"
+                    "cd '\(repository.path)' && tools/deb --changelog | dpkg-parsechangelog -l- -S Version"
                 )
                 let package = changes.trimmingCharacters(in: .newlines)
                 #expect(package == version || package.hasPrefix("\(version)~"), "\(package)")
