@@ -10,7 +10,7 @@ package final class SwayDesktop {
     /// The size of its screen, in pixels.
     package static let size = Size(width: 1280, height: 720)
 
-    private let session: PrivateSession
+    package let session: PrivateSession
     /// Sway's own, which it may read and write whoever it runs as.
     private let scratch: ScratchDirectory
     private let display: String
@@ -62,7 +62,6 @@ package final class SwayDesktop {
         ]
     }
 
-    /// Starts a program on the desktop, which ends with it at the latest.
     package func start(_ program: String, _ arguments: String...) throws -> Child {
         try session.run(Programs.path(of: program), arguments, adding: variables)
     }
@@ -70,37 +69,30 @@ package final class SwayDesktop {
     /// Tells Sway to do something, and returns its answer.
     @discardableResult
     package func tell(_ words: String...) throws -> String {
+        try run("swaymsg", words).output
+    }
+
+    private func run(_ program: String, _ words: [String]) throws -> Child {
         let environment = session.environment.merging(variables) { $1 }
-        let child = try Child("swaymsg", words, environment: environment)
+        let child = try Child(program, words, environment: environment)
         try child.wait()
-        return child.output
+        return child
     }
 
     /// Does something with the pointer, in the words of Tests/Mocks/wayland_pointer.py.
     package func hand(_ words: String...) throws {
-        let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Mocks/wayland_pointer.py").path
-        let environment = session.environment.merging(variables) { $1 }
-        let child = try Child(
-            "/usr/bin/python3",
-            [script, "\(Self.size.width)", "\(Self.size.height)"] + words,
-            environment: environment
-        )
-        guard try child.wait() == .status(0) else {
+        let script = repository.appending(path: "Tests/Mocks/wayland_pointer.py").path
+        let screen = ["\(Self.size.width)", "\(Self.size.height)"]
+        let child = try run("/usr/bin/python3", [script] + screen + words)
+        guard child.exit == .status(0) else {
             throw ServiceFailed(description: "the pointer: \(child.errors)")
         }
     }
 
-    /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
     package func color(_ x: Int, _ y: Int) throws -> [Int] {
         let picture = "\(scratch.path)/picture.ppm"
-        let environment = session.environment.merging(variables) { $1 }
-        let child = try Child(
-            "grim",
-            ["-g", "\(x),\(y) 1x1", "-t", "ppm", picture],
-            environment: environment
-        )
-        guard try child.wait() == .status(0) else {
+        let child = try run("grim", ["-g", "\(x),\(y) 1x1", "-t", "ppm", picture])
+        guard child.exit == .status(0) else {
             throw ServiceFailed(description: "grim: \(child.errors)")
         }
         return try Data(contentsOf: URL(filePath: picture)).suffix(3).map { Int($0) }

@@ -50,18 +50,27 @@ final class Desktop {
         try screen.run(program, arguments, adding: variables)
     }
 
-    /// Starts a program on the desktop, which ends with it at the latest.
+    /// Waits until the window called `title` has the keyboard.
+    func waitForFocus(of title: String) throws {
+        try eventually("\(title) to have the keyboard", within: 15) {
+            try run("xdotool", "getactivewindow", "getwindowname") == "\(title)\n"
+        }
+    }
+
+    /// Returns the numbers of the visible windows called `title`.
+    func windows(_ title: String) throws -> [String] {
+        try run("xdotool", "search", "--onlyvisible", "--name", "^\(title)$")
+            .split(separator: "\n").map(String.init)
+    }
+
     func start(_ program: String, _ arguments: String...) throws -> Child {
         try session.run(Programs.path(of: program), arguments, adding: variables)
     }
 
-    /// Does something with the pointer or the keyboard, in xdotool's words.
     func hand(_ words: String) throws { try screen.hand(words) }
 
-    /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
     func color(_ x: Int, _ y: Int) throws -> [Int] { try screen.color(x, y) }
 
-    /// Returns the colours of a part of the screen, row by row.
     func colors(_ area: PixelRect) throws -> [[Int]] { try screen.colors(area) }
 }
 
@@ -72,10 +81,8 @@ final class ShownWindow {
     let desktop: Desktop
     let daemon: Daemon
     private(set) var program: Child
-    /// The window's number in the X server.
     private(set) var id = ""
 
-    /// The window's size.
     let size: Size
     /// The place of the picture on the screen: the window starts in the bottom right corner.
     let place: (x: Int, y: Int)
@@ -85,11 +92,10 @@ final class ShownWindow {
         size = Size(width: width, height: width * 9 / 16)
         place = (1280 - 16 - size.width, 800 - 16 - size.height)
         self.daemon = daemon
-        program = try Self.start(desktop)
+        program = try desktop.start("dualcam-view")
         try waitForPicture()
     }
 
-    /// Runs `body` with a window that shows test pictures.
     static func with(
         hasScreenReader: Bool = false,
         look: [String: String] = [:],
@@ -121,7 +127,6 @@ final class ShownWindow {
         }
     }
 
-    /// Two moving test pictures.
     static let configuration = """
         [cameras.back]
         source = "test"
@@ -129,24 +134,15 @@ final class ShownWindow {
         source = "test"
         """
 
-    private static func start(_ desktop: Desktop) throws -> Child {
-        try desktop.session.run(Programs.path(of: "dualcam-view"), [], adding: desktop.variables)
-    }
-
     /// Waits until a picture of the stream is on the screen, where it is to be.
     func waitForPicture() throws {
         try eventually("a picture in the window; \(program.errors)", within: 15) {
             try desktop.color(place.x + 240, place.y + 5).reduce(0, +) > 100
         }
-        id =
-            try desktop.run("xdotool", "search", "--onlyvisible", "--name", "^DualCam$")
-            .split(separator: "\n").first.map(String.init) ?? ""
+        id = try desktop.windows("DualCam").first ?? ""
         // Keys go to whatever window has the focus.
         try eventually("the window to be the active one", within: 10) {
-            try desktop.run("xdotool", "getactivewindow").split(separator: "\n").first.map(
-                String.init
-            )
-                == id
+            try desktop.run("xdotool", "getactivewindow") == "\(id)\n"
         }
     }
 
@@ -168,7 +164,6 @@ final class ShownWindow {
         try hand(at: place.x + place.width / 2, place.y + place.height / 2, "click 1")
     }
 
-    /// Shows the controls, and returns what a screen reader knows of them.
     func reader(showing names: Set<String>) throws -> ScreenReader {
         let reader = try ScreenReader(daemon)
         try eventually("\(names)", within: 10) {
@@ -195,10 +190,8 @@ final class ShownWindow {
         return photo
     }
 
-    /// Returns a property of the scene.
     func scene(_ property: String) throws -> Value { try daemon.get(property, of: .scene) }
 
-    /// Waits for a value of a property of the scene.
     func wait(_ property: String, _ isRight: (Value) -> Bool) throws {
         try eventually("\(property)", within: 5) { isRight(try scene(property)) }
     }

@@ -1,9 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What the window remembers of its first start.
 enum FirstStart {
-    /// The window's settings in `session`.
     static func file(_ session: PrivateSession) -> String {
         "\(session.directory)/home/.local/state/dualcam/window"
     }
@@ -34,7 +32,6 @@ enum FirstStart {
         try "\(width)\n".write(toFile: "\(folder)/view", atomically: true, encoding: .utf8)
     }
 
-    /// Forgets the settings.
     static func isToCome(in session: PrivateSession) throws {
         try FileManager.default.removeItem(atPath: file(session))
     }

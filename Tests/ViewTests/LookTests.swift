@@ -53,7 +53,6 @@ import Testing
         /// Those with the least room for words.
         static var narrow: [Look] { [large] + all.suffix(1) }
 
-        /// Runs `body` with a window of this look.
         func with(_ body: (ShownWindow) throws -> Void) throws {
             let scratch = try ScratchDirectory()
             defer { scratch.remove() }
@@ -62,17 +61,8 @@ import Testing
             try "Xft.dpi: \(dpi)\n".write(toFile: resources, atomically: true, encoding: .utf8)
             variables["XENVIRONMENT"] = resources
             if let preload = preload ?? (isRightToLeft ? "righttoleft" : nil) {
-                let source = URL(filePath: #filePath).deletingLastPathComponent()
-                    .appending(path: "\(preload).c").path
-                let library = "\(scratch.path)/\(preload).so"
-                let environment = ProcessInfo.processInfo.environment
-                let compiler = try Child(
-                    "clang",
-                    ["-shared", "-fPIC", "-o", library, source],
-                    environment: environment
-                )
-                try #require(compiler.wait(within: 60) == .status(0), "\(compiler.errors)")
-                variables["LD_PRELOAD"] = library
+                let source = "Tests/ViewTests/\(preload).c"
+                variables["LD_PRELOAD"] = try preloadable(source, in: scratch.path)
             }
             try ShownWindow.with(hasScreenReader: true, look: variables, width: width, body)
         }
@@ -138,7 +128,7 @@ import Testing
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
-            try eventually("privacy", within: 5) { try window.daemon.isPrivate }
+            try window.daemon.privacy.wait(for: \.enabled, true, within: 5)
             let button = "Show"
             try places(of: ["Cameras are off", button], in: window, reader, least: 16)
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
@@ -147,7 +137,7 @@ import Testing
                 place.y + place.height / 2,
                 "mousemove_relative 2 2 click 1"
             )
-            try eventually("privacy ended", within: 10) { try !window.daemon.isPrivate }
+            try window.daemon.privacy.wait(for: \.enabled, false, within: 10)
         }
     }
 
@@ -166,7 +156,7 @@ import Testing
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
-            try eventually("privacy", within: 5) { try window.daemon.isPrivate }
+            try window.daemon.privacy.wait(for: \.enabled, true, within: 5)
             let button = "Show"
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
             // The dials are there while the button is held, below what ends privacy.
@@ -175,10 +165,10 @@ import Testing
                 place.y + place.height / 2,
                 "mousedown 1 sleep 0.1 key w"
             )
-            try eventually("Pro mode", within: 5) { try window.daemon.pro.get(\.enabled) == true }
+            try window.daemon.pro.wait(for: \.enabled, true, within: 5)
             _ = try dial(window, reader)
             try window.desktop.hand("mouseup 1")
-            try eventually("privacy ended", within: 5) { try !window.daemon.isPrivate }
+            try window.daemon.privacy.wait(for: \.enabled, false, within: 5)
         }
     }
 
@@ -191,10 +181,7 @@ import Testing
                 try window.desktop.hand("key \(key)")
                 try check(title, look, window.desktop)
                 try window.desktop.hand("key Escape")
-                try eventually("the window again", within: 10) {
-                    try window.desktop.run("xdotool", "getactivewindow", "getwindowname")
-                        == "DualCam\n"
-                }
+                try window.desktop.waitForFocus(of: "DualCam")
             }
             let picker = try window.desktop.start("dualcam-view", "--pick")
             let reader = try ScreenReader(window.daemon)
@@ -209,11 +196,8 @@ import Testing
 
     /// Checks the window called `title`, which is to have the keyboard.
     private func check(_ title: String, _ look: Look, _ desktop: Desktop) throws {
-        let id = try eventually(title, within: 10) {
-            try desktop.run("xdotool", "getactivewindow", "getwindowname") == "\(title)\n"
-                ? desktop.run("xdotool", "getactivewindow").split(separator: "\n").first
-                    .map(String.init) : nil
-        }
+        try desktop.waitForFocus(of: title)
+        let id = try desktop.run("xdotool", "getactivewindow").filter(\.isNumber)
         let least = try eventually("a least size of \(title)", within: 10) {
             try desktop.run("xprop", "-id", id, "WM_NORMAL_HINTS")
                 .firstMatch(of: /minimum size: (\d+) by (\d+)/)
@@ -256,7 +240,6 @@ import Testing
         }
     }
 
-    /// Returns the place of the dial.
     private func dial(_ window: ShownWindow, _ reader: ScreenReader) throws -> PixelRect {
         try eventually("a dial", within: 10) {
             reader.named.first { $0.key.hasPrefix("White balance ·") }.flatMap {
@@ -294,12 +277,5 @@ import Testing
             }
             #expect(look.dpi > 96 ? (13...20).contains(height) : (7..<13).contains(height))
         }
-    }
-}
-
-extension Daemon {
-    /// `true` while privacy is on.
-    fileprivate var isPrivate: Bool {
-        get throws { try get("Enabled", of: .privacy) == .boolean(true) }
     }
 }

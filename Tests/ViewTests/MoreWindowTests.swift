@@ -25,14 +25,7 @@ import Testing
             let second = try window.desktop.start("dualcam-view")
             #expect(try second.wait(within: 10) == .status(0))
             #expect(window.program.exit == nil)
-            let windows = try window.desktop.run(
-                "xdotool",
-                "search",
-                "--onlyvisible",
-                "--name",
-                "^DualCam$"
-            )
-            #expect(windows.split(separator: "\n").count == 1)
+            #expect(try window.desktop.windows("DualCam").count == 1)
         }
     }
 
@@ -60,16 +53,12 @@ import Testing
 
     @Test func `A window that others cover consumes nothing after a second`() throws {
         try ShownWindow.with { window in
-            try eventually("a consumer", within: 5) {
-                try window.daemon.stream.get(\.consumers) == 1
-            }
+            try window.daemon.stream.wait(for: \.consumers, 1, within: 5)
             let cover = try window.desktop.start("test-window", "cover")
             try eventually("the cover", within: 10) { cover.output.contains("shown") }
-            try eventually("no consumer") { try window.daemon.stream.get(\.consumers) == 0 }
+            try window.daemon.stream.wait(for: \.consumers, 0)
             window.desktop.session.forget(cover)
-            try eventually("a consumer again", within: 10) {
-                try window.daemon.stream.get(\.consumers) == 1
-            }
+            try window.daemon.stream.wait(for: \.consumers, 1, within: 10)
             try window.waitForPicture()
         }
     }
@@ -78,9 +67,7 @@ import Testing
     {
         try ShownWindow.with(hasScreenReader: true) { window in
             try window.click("Privacy")
-            try eventually("privacy", within: 5) {
-                try window.daemon.privacy.get(\.enabled) == true
-            }
+            try window.daemon.privacy.wait(for: \.enabled, true, within: 5)
             try window.desktop.hand("key space")
             try window.wait("Swapped") { $0 == .boolean(true) }
             #expect(try window.daemon.privacy.get(\.enabled) == true)
@@ -125,13 +112,9 @@ import Testing
             try window.desktop.hand("key l")
             try window.wait("Layout") { $0 == .string("stacked") }
             try window.desktop.hand("key 1")
-            try eventually("the first scene", within: 5) {
-                try window.daemon.scenes.get(\.current) == names[0]
-            }
+            try window.daemon.scenes.wait(for: \.current, names[0], within: 5)
             try window.desktop.hand("key 3")
-            try eventually("the third scene", within: 5) {
-                try window.daemon.scenes.get(\.current) == names[2]
-            }
+            try window.daemon.scenes.wait(for: \.current, names[2], within: 5)
         }
     }
 
@@ -176,14 +159,7 @@ import Testing
             let path = try window.takePhoto()
             let target = try window.desktop.start("test-window", "drop")
             let id = try eventually("the other window", within: 10) {
-                let found = try window.desktop.run(
-                    "xdotool",
-                    "search",
-                    "--onlyvisible",
-                    "--name",
-                    "^Target$"
-                )
-                return found.split(separator: "\n").first.map(String.init)
+                try window.desktop.windows("Target").first
             }
             try window.desktop.hand("windowmove \(id) 20 20")
             // The strip is at the bottom; its second cell is the newest picture. The other window
@@ -216,14 +192,7 @@ import Testing
 
             let other = try window.desktop.start("dualcam-view", "--pick")
             try eventually("the window", within: 10) {
-                try window.desktop.run(
-                    "xdotool",
-                    "search",
-                    "--onlyvisible",
-                    "--name",
-                    "^Choose a Picture$"
-                )
-                .contains("\n")
+                try !window.desktop.windows("Choose a Picture").isEmpty
             }
             try window.desktop.hand(
                 "search --onlyvisible --name ^Choose.a.Picture$ windowfocus --sync key Escape"
@@ -241,10 +210,7 @@ import Testing
             try eventually("the picture", within: 10) {
                 reader.named.keys.contains { $0.hasPrefix("Photo ·") }
             }
-            try eventually("the keyboard", within: 10) {
-                try window.desktop.run("xdotool", "getactivewindow", "getwindowname")
-                    == "Choose a Picture\n"
-            }
+            try window.desktop.waitForFocus(of: "Choose a Picture")
             /// Presses Tab until the right one has the keyboard.
             func go(to description: String, _ isRight: (String) -> Bool) throws {
                 try eventually(description, within: 20) {

@@ -12,23 +12,7 @@ import Testing
 extension WindowTests {
     /// The window beside the rest of the desktop, of which mocks play a part.
     @Suite(.serialized) struct DesktopTests {
-        private static let mocks = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Mocks").path
-
-        private func start(_ desktop: Desktop) throws -> Child {
-            try desktop.session.run(
-                Programs.path(of: "dualcam-view"),
-                [],
-                adding: desktop.variables
-            )
-        }
-
-        /// Waits until the window called `title` has the keyboard.
-        private func wait(for title: String, _ desktop: Desktop) throws {
-            try eventually(title, within: 15) {
-                try desktop.run("xdotool", "getactivewindow", "getwindowname") == "\(title)\n"
-            }
-        }
+        private static let mocks = repository.appending(path: "Tests/Mocks").path
 
         private func isExchanged(_ daemon: Daemon) throws -> Bool {
             try daemon.front.get(\.source) == "test:bars"
@@ -64,8 +48,8 @@ extension WindowTests {
 
                     """
                 let daemon = try Daemon(configuration, in: session)
-                let program = try start(desktop)
-                try wait(for: "Set Up DualCam", desktop)
+                let program = try desktop.start("dualcam-view")
+                try desktop.waitForFocus(of: "Set Up DualCam")
                 try exchange(daemon, desktop)
                 let file = "\(session.directory)/dualcam.toml"
                 let exchanged = configuration.replacing("test:bars", with: "x")
@@ -81,9 +65,9 @@ extension WindowTests {
                     )
                     return text?.contains("set-up = true") == true
                 }
-                try wait(for: "DualCam", desktop)
+                try desktop.waitForFocus(of: "DualCam")
                 try desktop.hand("key comma")
-                try wait(for: "Preferences", desktop)
+                try desktop.waitForFocus(of: "Preferences")
                 #expect(program.exit == nil, "\(program.errors)")
                 #expect(!program.errors.contains("CRITICAL"), "\(program.errors)")
             }
@@ -114,7 +98,7 @@ extension WindowTests {
             try PrivateSession.with { session in
                 let desktop = try Desktop(in: session)
                 try FirstStart.isToCome(in: session)
-                let program = try start(desktop)
+                let program = try desktop.start("dualcam-view")
                 try eventually("the button that starts it", within: 15) {
                     try desktop.colors(PixelRect(x: 1024, y: 514, width: 1, height: 270))
                         .contains([255, 255, 255])
@@ -122,7 +106,7 @@ extension WindowTests {
                 let found = try desktop.run("xdotool", "search", "--name", "^Set Up DualCam$")
                 #expect(found.isEmpty)
                 _ = try Daemon(ShownWindow.configuration, in: session)
-                try wait(for: "Set Up DualCam", desktop)
+                try desktop.waitForFocus(of: "Set Up DualCam")
                 #expect(program.exit == nil, "\(program.errors)")
             }
         }
@@ -144,19 +128,7 @@ extension WindowTests {
                 let desktop = try Desktop(in: session, hasScreenReader: true)
                 try FirstStart.isToCome(in: session)
                 let picture = "\(session.directory)/lime.jpg"
-                let painter = try session.run(
-                    "ffmpeg",
-                    "-v",
-                    "error",
-                    "-f",
-                    "lavfi",
-                    "-i",
-                    "color=lime:s=640x360",
-                    "-frames:v",
-                    "1",
-                    picture
-                )
-                try #require(painter.wait() == .status(0), "\(painter.errors)")
+                try ffmpeg(["-f", "lavfi", "-i", "color=lime:s=640x360", "-frames:v", "1", picture])
                 try session.run(Programs.path(of: "jpeg-node"), ["phone", "640", "360", picture])
                 let configuration = """
                     [cameras.back]
@@ -165,8 +137,8 @@ extension WindowTests {
                     source = "test:ramp-plain"
                     """
                 let daemon = try Daemon(configuration, in: session)
-                let program = try start(desktop)
-                try wait(for: "Set Up DualCam", desktop)
+                let program = try desktop.start("dualcam-view")
+                try desktop.waitForFocus(of: "Set Up DualCam")
                 try eventually("the camera to be looked at; \(program.errors)", within: 20) {
                     isPreviewing(daemon)
                 }
@@ -189,9 +161,7 @@ extension WindowTests {
             try withPhone { desktop, daemon, _ in
                 let reader = try ScreenReader(daemon)
                 try reader.press("phone")
-                try eventually("the camera in its role", within: 10) {
-                    try daemon.front.get(\.source) == "pipewire:phone"
-                }
+                try daemon.front.wait(for: \.source, "pipewire:phone", within: 10)
                 try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
             }
         }
@@ -238,7 +208,7 @@ extension WindowTests {
                     code: "ret = dbus.UInt32(1)"
                 )
                 let daemon = try Daemon(ShownWindow.configuration, in: session)
-                let program = try start(desktop)
+                let program = try desktop.start("dualcam-view")
                 let bound = try eventually("keys", within: 15) {
                     let answer = try portal.call("Bound", of: GlobalKeysMock.interface)
                     let words = (answer.first?.array ?? []).compactMap(\.string)
@@ -267,7 +237,7 @@ extension WindowTests {
                     }
                     return try daemon.scene.get(\.swapped) == true
                 }
-                try wait(for: "DualCam", desktop)
+                try desktop.waitForFocus(of: "DualCam")
                 try desktop.hand("key p")
                 try eventually("the window's own HUD", within: 10) {
                     try daemon.get("HudConsumer", of: .scene) != .string("")
@@ -282,9 +252,7 @@ extension WindowTests {
                     return !(calls.first?.array ?? []).isEmpty
                 }
                 program.signal(SIGKILL)
-                try eventually("the stream's HUD", within: 5) {
-                    try daemon.scene.get(\.hudConsumer) == ""
-                }
+                try daemon.scene.wait(for: \.hudConsumer, "", within: 5)
                 #expect(try daemon.scene.get(\.hud) == "pro")
             }
         }
@@ -310,7 +278,7 @@ extension WindowTests {
                 #expect(try wrong.wait(within: 10) != .status(0))
                 #expect(wrong.errors.contains("must be photo or video"), "\(wrong.errors)")
                 let picking = try pick("{'type': <'photo'>, 'multiple': <true>}")
-                try wait(for: "Choose Pictures", window.desktop)
+                try window.desktop.waitForFocus(of: "Choose Pictures")
                 let parent = try window.desktop.run(
                     "xprop",
                     "-id",
@@ -374,9 +342,8 @@ extension WindowTests {
                     )
                     return answer.first?.array?.count ?? 0
                 }
-                try eventually("the script to be unloaded", within: 10) {
-                    loop.runOnce(milliseconds: 50)
-                    return try calls("unloadScript", at: "/Scripting") == 1
+                try loop.wait(for: "the script to be unloaded", within: 10) {
+                    try calls("unloadScript", at: "/Scripting") == 1
                 }
                 #expect(try calls("run", at: "/7") == 1)
                 let script = try String(
@@ -389,7 +356,6 @@ extension WindowTests {
     }
 }
 
-/// Names of the mocked portal.
 private enum GlobalKeysMock {
     static let interface = "org.freedesktop.portal.GlobalShortcuts"
 }

@@ -16,7 +16,6 @@ final class ScreenReader {
     private let loop: EventLoop
     private let bus: BusConnection
 
-    /// Connects to the accessibility bus of the session of `daemon`.
     init(_ daemon: Daemon) throws {
         let address = try daemon.bus.call(
             MethodCall("GetAddress", of: "org.a11y.Bus", at: "/org/a11y/bus", on: "org.a11y.Bus")
@@ -76,7 +75,6 @@ final class ScreenReader {
         return words[number / 32] >> (number % 32) & 1 == 1
     }
 
-    /// Returns the rectangle of `object` in its window.
     func place(of object: Accessible) -> PixelRect? {
         // ATSPI_COORD_TYPE_WINDOW; programs do not know where on the screen they are.
         let answer = try? call(object, "GetExtents", of: "org.a11y.atspi.Component", [.uint32(1)])

@@ -9,9 +9,9 @@ import Testing
 /// DualCam in a desktop's tray, which a mock plays.
 @Suite(.serialized) struct TrayTests {
     private static let watcher = "org.kde.StatusNotifierWatcher"
-    private static let template = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Mocks/status_notifier_watcher.py").path
+    private static let template =
+        repository
+        .appending(path: "Tests/Mocks/status_notifier_watcher.py").path
 
     /// The tray's item, as the desktop uses it.
     private final class Item {
@@ -50,7 +50,6 @@ import Testing
             return tip.structure?.last?.string ?? ""
         }
 
-        /// The ids of the menu's items, by their labels.
         func labels() throws -> [String: Value] {
             let answer = try call(
                 "GetGroupProperties",
@@ -140,19 +139,18 @@ import Testing
     private static func useMenu(_ item: Item) throws {
         try item.wait("No app is using the camera")
         try item.choose("Swap")
-        try eventually("a swap", within: 5) { try item.daemon.scene.get(\.swapped) == true }
+        try item.daemon.scene.wait(for: \.swapped, true, within: 5)
         try item.choose("Stacked")
-        try eventually("a layout", within: 5) { try item.daemon.scene.get(\.layout) == "stacked" }
+        try item.daemon.scene.wait(for: \.layout, "stacked", within: 5)
         let names = try item.daemon.get("Names", of: .scenes).array?.compactMap(\.string) ?? []
         let scene = try #require(names.dropFirst().first)
         try item.choose(scene)
-        try eventually("a scene", within: 5) { try item.daemon.scenes.get(\.current) == scene }
+        try item.daemon.scenes.wait(for: \.current, scene, within: 5)
         try item.choose("Privacy")
         try item.wait("Privacy: the cameras are closed")
         try item.choose("Privacy")
     }
 
-    /// Checks that the time of a recording is told to who looks at it, and to nobody else.
     private static func record(_ item: Item) throws {
         var told: [String] = []
         let subscription = item.daemon.bus.subscribe(
@@ -182,9 +180,7 @@ import Testing
             try item.labels().first { $0.key.hasPrefix("Stop Recording (") }
         }
         try item.choose(id: end.value)
-        try eventually("no recording", within: 10) {
-            try item.daemon.capture.get(\.recording) == false
-        }
+        try item.daemon.capture.wait(for: \.recording, false, within: 10)
         withExtendedLifetime(subscription) {}
     }
 

@@ -58,31 +58,21 @@ import Testing
             try window.desktop.hand("key o")
             try window.wait("InsetVisible") { $0 == .boolean(false) }
             try window.desktop.hand("key h")
-            try eventually("privacy", within: 5) {
-                try window.daemon.privacy.get(\.enabled) == true
-            }
+            try window.daemon.privacy.wait(for: \.enabled, true, within: 5)
             try window.desktop.hand("key h")
-            try eventually("no privacy", within: 5) {
-                try window.daemon.privacy.get(\.enabled) == false
-            }
+            try window.daemon.privacy.wait(for: \.enabled, false, within: 5)
         }
     }
 
     @Test func `A window that nobody sees consumes nothing, and the cameras close`() throws {
         try ShownWindow.with { window in
-            try eventually("cameras", within: 5) {
-                try window.daemon.state(of: DualCam.backPath) == "streaming"
-            }
+            try window.daemon.back.wait(for: \.state, "streaming", within: 5)
             try window.desktop.hand("windowminimize \(window.id)")
-            try eventually("closed cameras") {
-                try window.daemon.state(of: DualCam.backPath) == "closed"
-            }
+            try window.daemon.back.wait(for: \.state, "closed")
             #expect(try window.daemon.stream.get(\.consumers) == 0)
             try window.desktop.hand("windowmap \(window.id)")
             try window.waitForPicture()
-            try eventually("cameras again", within: 5) {
-                try window.daemon.state(of: DualCam.backPath) == "streaming"
-            }
+            try window.daemon.back.wait(for: \.state, "streaming", within: 5)
         }
     }
 
@@ -93,16 +83,12 @@ import Testing
             defer { reader.close() }
             _ = try reader.next(within: 10)
             try window.desktop.hand("windowminimize \(window.id)")
-            try eventually("a single consumer", within: 5) {
-                try window.daemon.stream.get(\.consumers) == 1
-            }
+            try window.daemon.stream.wait(for: \.consumers, 1, within: 5)
             reader.flush()
             _ = try reader.next()
             _ = try session.output(Programs.path(of: "dualcamctl"), "restore")
             try window.waitForPicture()
-            try eventually("both consumers", within: 5) {
-                try window.daemon.stream.get(\.consumers) == 2
-            }
+            try window.daemon.stream.wait(for: \.consumers, 2, within: 5)
             reader.flush()
             _ = try reader.next()
             #expect(reader.failure == nil)
@@ -228,14 +214,10 @@ import Testing
     @Test func `In Pro mode the other controls stay in reach`() throws {
         try ShownWindow.with(hasScreenReader: true) { window in
             try window.hand(at: Self.main.x, Self.main.y, "key p key r")
-            try eventually("a recording", within: 10) {
-                try window.daemon.capture.get(\.recording) == true
-            }
+            try window.daemon.capture.wait(for: \.recording, true, within: 10)
             _ = try window.reader(showing: ["Take a Photo", "Privacy", "Pro Mode"])
             try window.click("Record")
-            try eventually("no recording", within: 10) {
-                try window.daemon.capture.get(\.recording) == false
-            }
+            try window.daemon.capture.wait(for: \.recording, false, within: 10)
             try window.click("Swap the Pictures")
             try window.wait("Swapped") { $0 == .boolean(true) }
         }
