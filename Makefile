@@ -101,7 +101,7 @@ bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only wha
 	@tools/build dualcamd dualcamctl dualcam-view bench
 	@.build/release/bench $(if $(QUICK),--quick) $(if $(BASE),--base $(BASE))
 
-profile: ## show where the daemon's time goes, by thread and function
+profile: ## show where the daemon's time goes, by thread and library
 	@tools/deps build run bench profile
 	@tools/toolchain
 	@tools/build dualcamd dualcamctl bench

@@ -4,7 +4,7 @@ import Glibc
 import Platform
 import TestSupport
 
-/// The daemon's processor time by thread and function, from samples of perf(1).
+/// The daemon's processor time by thread and library, from samples of perf(1).
 struct Profile {
     let clips: Clips
 
@@ -27,7 +27,7 @@ struct Profile {
             let time = daemon.watched.processor - first.0
             let frames = Double(max(1, reader.count - first.1))
             print(String(format: "%.2f ms of processor time a frame", time * 1000 / frames))
-            let report = words("report -i \(file) --stdio --sort comm,sym,dso --percent-limit 1")
+            let report = words("report -q -i \(file) --stdio --sort comm,dso --percent-limit 1")
             print(try Usage.of("perf", report).output)
         }
     }
