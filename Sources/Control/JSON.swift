@@ -43,7 +43,7 @@ package indirect enum JSON {
         return .object(
             members.map { key, value in
                 let words = key.split(separator: "-")
-                let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+                let rest = words.dropFirst().map(\.capitalizedFirst)
                 return (([words.first.map(String.init) ?? ""] + rest).joined(), value.camelCased)
             }
         )

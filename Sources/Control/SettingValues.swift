@@ -1,12 +1,13 @@
 package import DBusKit
 package import DualCamCore
+import Frames
 
 // What settings are on D-Bus.
 
 extension Setting {
     /// The name of its property: "InsetSize" for "inset-size".
     package var busName: String {
-        key.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        key.split(separator: "-").map(\.capitalizedFirst).joined()
     }
 }
 

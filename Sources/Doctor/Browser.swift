@@ -1,3 +1,4 @@
+import Frames
 import Glibc
 import Platform
 
@@ -5,7 +6,7 @@ import Platform
 package enum Browser: String, CaseIterable {
     case chromium, chrome, edge, brave, vivaldi, firefox
 
-    package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    package var title: String { rawValue.capitalizedFirst }
 
     /// Returns `true` if a process that runs the program at the absolute `path` is this browser's.
     /// Packages, Snaps and Flatpaks have programs of other names.

@@ -66,7 +66,7 @@ final class ProPanel {
             button.onToggle { [unowned self] _ in choose(dial) }
         }
         for word in WhiteBalance.words {
-            let button = ToggleButton(words: word.prefix(1).uppercased() + word.dropFirst(), word)
+            let button = ToggleButton(words: word.capitalizedFirst, word)
             button.keepsFocus()
             button.onToggle { [unowned self] _ in setPreset(word) }
             presetButtons.append((word, button))

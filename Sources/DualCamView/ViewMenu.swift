@@ -137,7 +137,7 @@ final class ViewMenu {
         let names = isPresent ? daemon?[\ScenesInterface.names] ?? [] : []
         if names != sceneNames {
             sceneNames = names
-            let shown = names.map { ($0.prefix(1).uppercased() + $0.dropFirst(), $0) }
+            let shown = names.map { ($0.capitalizedFirst, $0) }
             scenes.set(shown, choosing: "view.scene")
         }
         actions.set("scene", daemon?[\ScenesInterface.current] ?? "")

@@ -12,6 +12,11 @@ extension Unicode.Scalar {
     }
 }
 
+extension StringProtocol {
+    /// The text with a capital first letter.
+    package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
 extension String {
     /// Returns the text on one line and without commands, each replaced by `replacement`. Names
     /// come from cameras, files and other programs, which choose them freely.
@@ -26,8 +31,7 @@ extension String {
     package var sentence: String {
         let word = prefix { !$0.isWhitespace }
         let isWord = word.allSatisfy { $0.isLetter || ",:;'’".contains($0) }
-        let start =
-            isWord && !word.hasPrefix("dualcam") ? prefix(1).uppercased() + dropFirst() : self
+        let start = isWord && !word.hasPrefix("dualcam") ? capitalizedFirst : self
         let isOver = isEmpty || last.map { ".!?…".contains($0) } ?? true
         return isOver ? start : start + "."
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Frames
 
 /// The findings of `dualcamctl doctor --json`.
 package struct DoctorReport: Hashable, Sendable, Decodable {
@@ -31,7 +32,7 @@ package struct DoctorReport: Hashable, Sendable, Decodable {
             case "hide-cameras": "Hidden cameras"
             case "loopback": "Zoom and others"
             case "stream": "The picture"
-            default: name.prefix(1).uppercased() + name.dropFirst()
+            default: name.capitalizedFirst
             }
         }
 

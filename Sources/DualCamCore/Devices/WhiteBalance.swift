@@ -1,3 +1,4 @@
+import Frames
 import Glibc
 
 /// The light in which a picture looks neutral.
@@ -24,7 +25,7 @@ package enum WhiteBalance: Hashable, Sendable {
         }
 
         /// The name for people: "Sunny".
-        package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+        package var title: String { rawValue.capitalizedFirst }
     }
 
     /// The values of `word`, except "custom", which does not tell the Kelvin.
