@@ -168,14 +168,8 @@ package final class DaemonMirror {
     }
 
     private func take(objects: Value?) {
-        guard case .dictionary(let objects, .objectPath, _)? = objects else { return }
-        for (path, interfaces) in objects {
-            guard let path = path.objectPath,
-                case .dictionary(let interfaces, .string, _) = interfaces
-            else { continue }
-            for (name, values) in interfaces {
-                properties[path, default: [:]][name.string ?? ""] = values.named
-            }
+        for (path, interfaces) in objects?.objects ?? [:] {
+            properties[path, default: [:]].merge(interfaces) { $1 }
         }
     }
 

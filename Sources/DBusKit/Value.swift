@@ -168,6 +168,20 @@ extension Value {
         }
         return values
     }
+    /// The reply of GetManagedObjects: properties, by object and interface; `nil` for other types.
+    package var objects: [ObjectPath: [String: [String: Value]]]? {
+        guard case .dictionary(let objects, .objectPath, _) = self else { return nil }
+        var values: [ObjectPath: [String: [String: Value]]] = [:]
+        for (path, interfaces) in objects {
+            guard let path = path.objectPath,
+                case .dictionary(let interfaces, .string, _) = interfaces
+            else { continue }
+            for (name, properties) in interfaces {
+                values[path, default: [:]][name.string ?? ""] = properties.named
+            }
+        }
+        return values
+    }
 }
 
 extension SharedDescriptor: Hashable {

@@ -301,7 +301,7 @@ package struct Fixer {
 }
 
 /// Programs that are run to their ends.
-enum Program {
+package enum Program {
     /// Runs a program, which has to succeed. What it says goes to standard error.
     static func run(_ words: [String]) throws(Failure) {
         let status = try status(of: words)
@@ -311,8 +311,9 @@ enum Program {
         }
     }
 
-    /// Runs a program, and returns its exit status; 128 and the signal for one that was ended.
-    static func status(of words: [String]) throws(Failure) -> CInt {
+    /// Runs a program, and returns its exit status; 128 and the signal for one that was ended. What
+    /// it says goes to standard error. Throws `Failure` if it cannot be started.
+    package static func status(of words: [String]) throws(Failure) -> CInt {
         try named { () throws(SystemError) in
             try end(of: words, output: .descriptor(STDERR_FILENO), errors: .inherited)
         }
