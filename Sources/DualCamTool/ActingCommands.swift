@@ -3,12 +3,6 @@ import Control
 import DBusKit
 import DualCamCore
 
-extension Verbs {
-    static let stream: List = [Start.self, Stop.self, Toggle.self, Restore.self]
-    static let scene: List = [SwapPictures.self, Inset.self]
-    static let reset: List = [ResetAll.self]
-}
-
 // Each command does one thing without output, or prints the new state as JSON.
 
 /// Calls a method of `Stream`.
@@ -18,7 +12,7 @@ private func drive(
 ) throws {
     let client = try Client()
     try client.call(method)
-    try report(options, [("state", JSON(try client.get(\StreamInterface.state)))])
+    try options.answer([("state", JSON(try client.get(\StreamInterface.state)))])
 }
 
 struct Start: ParsableCommand {
@@ -125,29 +119,22 @@ struct Inset: ParsableCommand {
     var size: String?
     @OptionGroup var options: ChangeOptions
 
-    /// Returns the changes of properties that are asked for, in order.
     private func changes() throws -> [(verb: PropertyVerb, change: PropertyVerb.Change)] {
-        func verb(
-            _ property: String,
-            _ text: (String) -> PropertyVerb.Text
-        ) -> PropertyVerb {
-            PropertyVerb("inset", "", of: SceneInterface.self, [property], text: text)
+        let word = verb.flatMap { ["show": "on", "hide": "off", "toggle": "toggle"][$0] }
+        try expect(
+            verb == nil || word != nil,
+            "Expected show, hide or toggle, not \"\(verb ?? "")\"."
+        )
+        let rows: [(String, (String) -> PropertyVerb.Text, String?)] = [
+            ("InsetShape", PropertyVerb.Text.row("inset-shape"), shape),
+            ("InsetCorner", PropertyVerb.Text.row("inset-corner"), corner),
+            ("InsetSize", PropertyVerb.Text.row("inset-size"), size),
+            ("InsetVisible", PropertyVerb.Text.onOff, word),
+        ]
+        return try rows.compactMap { property, text, given in
+            let verb = PropertyVerb("inset", "", of: SceneInterface.self, [property], text: text)
+            return try given.map { (verb, try verb.change($0)) }
         }
-        var changes: [(PropertyVerb, PropertyVerb.Change)] = []
-        func add(_ verb: PropertyVerb, _ given: String?) throws {
-            if let given { changes.append((verb, try verb.change(given))) }
-        }
-        try add(verb("InsetShape", PropertyVerb.Text.row("inset-shape")), shape)
-        try add(verb("InsetCorner", PropertyVerb.Text.row("inset-corner")), corner)
-        try add(verb("InsetSize", PropertyVerb.Text.row("inset-size")), size)
-        let words = ["show": "on", "hide": "off", "toggle": "toggle"]
-        if let given = self.verb {
-            guard let word = words[given] else {
-                throw ValidationError("Expected show, hide or toggle, not \"\(given)\".")
-            }
-            try add(verb("InsetVisible", PropertyVerb.Text.onOff), word)
-        }
-        return changes
     }
 
     func validate() throws { _ = try changes() }

@@ -1,10 +1,6 @@
 import ArgumentParser
 import Control
 
-extension Verbs {
-    static let completions: List = [Completions.self]
-}
-
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the script with which a shell completes commands and options.",

@@ -5,10 +5,6 @@ import DualCamCore
 import Frames
 import Platform
 
-extension Verbs {
-    static let config: List = [Config.self]
-}
-
 struct Config: CommandFamily {
     static let configuration = CommandConfiguration(
         abstract: "Show or check the configuration.",
@@ -26,12 +22,9 @@ struct Config: CommandFamily {
             let reading = try argument.read()
             if let failure = reading.failure() { throw failure }
             let configuration = reading.configuration
-            Output.write(
-                options.json
-                    ? JSON.document([
-                        ("path", reading.path.map { .string($0) } ?? .null),
-                        ("configuration", .written(configuration.json)),
-                    ]) : configuration.rendered
+            options.answer(
+                [("path", JSON(reading.path)), ("configuration", .written(configuration.json))],
+                text: configuration.rendered
             )
         }
     }
@@ -49,32 +42,24 @@ struct Config: CommandFamily {
                 reading.path.map { "\($0): \(absence.text)" } ?? absence.text
             }
             let warnings = reading.warnings.map(\.description) + absences
-            if options.json {
-                Output.write(
-                    JSON.document([
-                        ("path", reading.path.map { .string($0) } ?? .null),
-                        ("valid", .boolean(reading.errors.isEmpty)),
-                        ("error", reading.errors.first.map { .string("\($0)") } ?? .null),
-                        ("errors", .array(reading.errors.map { .string("\($0)") })),
-                        ("warnings", .array(warnings.map { .string($0) })),
-                    ])
-                )
-            } else {
-                for warning in warnings { Output.complain("warning: \(warning)".printable) }
+            let errors = reading.errors.map { "\($0)" }
+            options.answer([
+                ("path", JSON(reading.path)), ("valid", .boolean(errors.isEmpty)),
+                ("error", JSON(errors.first)), ("errors", JSON(errors)),
+                ("warnings", JSON(warnings)),
+            ])
+            for warning in options.json ? [] : warnings {
+                Output.complain("warning: \(warning)".printable)
             }
             if let failure = reading.failure() { throw failure }
             guard !options.json else { return }
-            if let path = reading.path {
-                let count = absences.count
-                let sources = count == 1 ? "1 source was" : "\(count) sources were"
-                Output.write(
-                    count == 0
-                        ? "\(path.printable) is valid\n"
-                        : "\(path.printable) has no mistakes, but \(sources) not found\n"
-                )
-            } else {
-                Output.write("there is no configuration file; every value is the default\n")
-            }
+            let count = absences.count
+            let sources = count == 1 ? "1 source was" : "\(count) sources were"
+            let outcome = count == 0 ? "is valid" : "has no mistakes, but \(sources) not found"
+            Output.write(
+                reading.path.map { "\($0.printable) \(outcome)\n" }
+                    ?? "there is no configuration file; every value is the default\n"
+            )
         }
     }
 }

@@ -3,10 +3,6 @@ import Control
 import DBusKit
 import DualCamCore
 
-extension Verbs {
-    static let desk: List = [Desk.self]
-}
-
 struct Desk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a page: straight, evenly white, and without pumping.",

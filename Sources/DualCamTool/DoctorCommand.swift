@@ -5,10 +5,6 @@ import Frames
 
 extension Browser: ExpressibleByArgument {}
 
-extension Verbs {
-    static let doctor: List = [DoctorCommand.self]
-}
-
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -39,18 +35,18 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func validate() throws {
-        guard [fix, undo, trial != nil].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Expected only one of --fix, --undo and --try.")
-        }
-        guard fix || undo || names.isEmpty else {
-            throw ValidationError("Names are for --fix and --undo.")
-        }
-        guard fix || undo || !yes else { throw ValidationError("--yes is for --fix and --undo.") }
+        try expect(
+            [fix, undo, trial != nil].count(where: { $0 }) <= 1,
+            "Expected only one of --fix, --undo and --try."
+        )
+        try expect(fix || undo || names.isEmpty, "Names are for --fix and --undo.")
+        try expect(fix || undo || !yes, "--yes is for --fix and --undo.")
     }
 
     func run() throws {
-        if fix { return try FixSession(agreesToAll: yes, json: options.json).fix(names) }
-        if undo { return try FixSession(agreesToAll: yes, json: options.json).undo(names) }
+        let session = FixSession(agreesToAll: yes, json: options.json)
+        if fix { return try session.fix(names) }
+        if undo { return try session.undo(names) }
         if let trial { return try attempt(trial) }
         let checkup = Checkup()
         let findings = checkup.findings()
@@ -91,8 +87,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func show(_ findings: [Finding], _ document: [(String, JSON)]) {
-        let lines = findings.flatMap(\.lines).joined(separator: "\n") + "\n"
-        Output.write(options.json ? JSON.document(document) : lines)
+        options.answer(document, text: findings.flatMap(\.lines).joined(separator: "\n") + "\n")
     }
 }
 

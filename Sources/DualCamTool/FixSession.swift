@@ -11,18 +11,14 @@ struct FixSession {
     let agreesToAll: Bool
     let json: Bool
 
-    /// The outcome of a fix.
     struct Outcome {
         enum State: String {
-            /// Every step took effect.
             case done
             /// Nothing had to be done.
             case good
-            /// The user did not agree.
             case declined
             /// Nobody could be asked.
             case unasked
-            /// It was tried, and failed.
             case failed
             /// It is up to the user.
             case manual
@@ -75,11 +71,8 @@ struct FixSession {
         if failed > 0 {
             throw Failure(all == 1 ? "this could not be done" : "\(failed) of \(all) failed")
         }
-        if left > 0 {
-            throw Failure(
-                left == 1 ? "1 problem is left to you" : "\(left) problems are left to you"
-            )
-        }
+        let problems = left == 1 ? "1 problem is" : "\(left) problems are"
+        if left > 0 { throw Failure("\(problems) left to you") }
     }
 
     /// Refuses to work with rights that are not those of the owner of the home directory: files
@@ -99,14 +92,15 @@ struct FixSession {
         )
     }
 
-    /// Returns `true` if the `lines`, which were said, may be done. They are shown at the terminal,
-    /// too, if the output goes elsewhere. `nil` if nobody can be asked.
-    private func agrees(_ lines: [String]) -> Bool? {
-        guard !agreesToAll, mayAsk else { return agreesToAll ? true : nil }
+    /// Returns `nil` if the `lines`, which were said, may be done, and otherwise the state of what
+    /// is not. They are shown at the terminal, too, if the output goes elsewhere.
+    private func refusal(of lines: [String]) -> Outcome.State? {
+        if agreesToAll { return nil }
+        guard mayAsk else { return .unasked }
         let shown = isatty(1) == 1 ? "" : lines.map { $0 + "\n" }.joined()
         let question = Array((shown + "  Do it? [y/N] ").utf8)
         _ = Glibc.write(STDERR_FILENO, question, question.count)
-        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+        return ["y", "yes"].contains((readLine() ?? "").lowercased()) ? nil : .declined
     }
 
     // MARK: Fixing
@@ -198,11 +192,10 @@ struct FixSession {
                 continue
             }
             for index in outcomes.indices where outcomes[index].state == .done {
-                guard let finding = bad.first(where: { $0.name == outcomes[index].name }) else {
-                    continue
+                if let finding = bad.first(where: { $0.name == outcomes[index].name }) {
+                    outcomes[index].state = .failed
+                    outcomes[index].message = "It did not help: \(finding.text.sentence)"
                 }
-                outcomes[index].state = .failed
-                outcomes[index].message = "It did not help: \(finding.text.sentence)"
             }
             return findings
         }
@@ -242,9 +235,7 @@ struct FixSession {
             "  • \($0.text.printable)\($0.isUndone ? "" : " (--undo does not take this back)")."
         }
         for line in lines { say(line) }
-        let answer = agrees([finding.lines[0]] + lines)
-        guard answer == true else {
-            let state: Outcome.State = answer == nil ? .unasked : .declined
+        if let state = refusal(of: [finding.lines[0]] + lines) {
             return Outcome(name: name, state: state, steps: needed.map(\.text))
         }
         return perform(needed, of: fix, with: fixer)
@@ -304,11 +295,8 @@ struct FixSession {
         if let script = record.script {
             let line = "  • \(FixStep.root(script, nil).text)."
             say(line)
-            let answer = agrees([line])
-            guard answer == true else {
-                outcome.state = answer == nil ? .unasked : .declined
-                outcome.steps = [script]
-                return outcome
+            if let state = refusal(of: [line]) {
+                return Outcome(name: record.name, state: state, steps: [script])
             }
         }
         do throws(Failure) {

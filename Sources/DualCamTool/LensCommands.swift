@@ -3,10 +3,6 @@ import Control
 import DBusKit
 import DualCamCore
 
-extension Verbs {
-    static let lens: List = [SelectLens.self, SetZoom.self, SetPerspective.self]
-}
-
 struct SelectLens: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lens",
@@ -32,26 +28,24 @@ struct SelectLens: ParsableCommand {
             .map { (name: $0.first, factor: $0.second) }
         let now = try client.get(\CameraInterface.lens, at: role.path)
         let isFallback = try client.get(\CameraInterface.lensFallback, at: role.path)
-        if isChoice || options.common.json {
-            let array = list.map { lens in
-                JSON.object([("name", .string(lens.name)), ("factor", JSON(lens.factor))])
+        guard isChoice || options.common.json else {
+            let width = list.map(\.name.printable.columns).max() ?? 0
+            for (name, factor) in list {
+                let line = "\(name.printable.padded(to: width))  \(factor.tidy)×"
+                Output.write("\(name == now ? "●" : "○") \(line)\n")
             }
-            options.answer(
-                role,
-                now,
-                [("lens", JSON(now)), ("fallback", JSON(isFallback)), ("lenses", .array(array))]
-            )
+            return
         }
-        if isChoice, isFallback, !options.common.json {
+        let array = list.map { JSON.object([("name", .string($0)), ("factor", JSON($1))]) }
+        options.answer(
+            role,
+            now,
+            [("lens", JSON(now)), ("fallback", JSON(isFallback)), ("lenses", .array(array))]
+        )
+        if isFallback, !options.common.json {
             Output.complain(
                 "dualcamctl: This lens cannot be used now. Another one shows its view, cropped."
             )
-        }
-        guard !isChoice, !options.common.json else { return }
-        let width = list.map(\.name.printable.columns).max() ?? 0
-        for lens in list {
-            let mark = lens.name == now ? "●" : "○"
-            Output.write("\(mark) \(lens.name.printable.padded(to: width))  \(lens.factor.tidy)×\n")
         }
     }
 }
@@ -75,8 +69,6 @@ struct SetZoom: ParsableCommand {
     var at: String?
     @Option(help: ArgumentHelp("Take this many milliseconds (default: 250).", valueName: "ms"))
     var ramp: Int?
-    /// The longest time, in milliseconds.
-    private static let longestRamp = 60_000
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: ChangeOptions
 
@@ -88,24 +80,15 @@ struct SetZoom: ParsableCommand {
         )
     }
 
-    private func place() throws -> Pair<Double, Double>? {
-        guard let at else { return nil }
-        guard let place = DualCamTool.place(at) else {
-            let expected = "two numbers from 0 to 1, such as 0.3,0.5"
-            throw ValidationError("Expected \(expected), not \"\(at)\".")
-        }
-        return place
-    }
-
     func validate() throws {
         _ = try factor.map(zoom)
-        guard factor != nil || at == nil && ramp == nil else {
-            throw ValidationError("Expected how far to zoom, such as 2 or +0.5.")
-        }
-        _ = try place()
-        if let ramp, !(0...Self.longestRamp).contains(ramp) {
-            throw ValidationError("Expected 0 to \(Self.longestRamp) milliseconds, not \(ramp).")
-        }
+        try expect(
+            factor != nil || at == nil && ramp == nil,
+            "Expected how far to zoom, such as 2 or +0.5."
+        )
+        _ = try at.map(point)
+        let ramp = ramp ?? 0
+        try expect((0...60_000).contains(ramp), "Expected 0 to 60000 milliseconds, not \(ramp).")
     }
 
     func run() throws {
@@ -114,15 +97,16 @@ struct SetZoom: ParsableCommand {
         if let factor {
             var with = Options<CameraInterface.Zoom>()
             with.ramp = ramp.map { UInt32($0) }
-            with.at = try place()
-            switch try zoom(factor) {
-            case .to(let zoom):
-                try client.call(\CameraInterface.setZoom, at: role.path, zoom, options: with)
-            case .by(let change):
-                with.relative = true
-                try client.call(\CameraInterface.setZoom, at: role.path, change, options: with)
-                try sayIfItEnds(change, client, role)
-            }
+            with.at = try at.map(point)
+            let amount = try zoom(factor)
+            let (number, isChange): (Double, Bool) =
+                switch amount {
+                case .to(let zoom): (zoom, false)
+                case .by(let change): (change, true)
+                }
+            if isChange { with.relative = true }
+            try client.call(\CameraInterface.setZoom, at: role.path, number, options: with)
+            if isChange { try sayIfItEnds(number, client, role) }
             try options.waitIfAsked(client)
             client.tellObstacles(to: ["Zoom"], role)
         }
@@ -168,21 +152,13 @@ struct SetPerspective: ParsableCommand {
     @OptionGroup var options: ChangeOptions
 
     private func points(_ action: Action) throws -> [Pair<Double, Double>] {
-        guard corners.count == (action == .set ? 4 : 0) else {
-            throw ValidationError(
-                action == .set
-                    ? "Expected four corners such as 0.2,0.1, not \(corners.count)."
-                    : "Expected nothing after \(action.rawValue)."
-            )
-        }
-        return try corners.map { corner in
-            guard let point = place(corner) else {
-                throw ValidationError(
-                    "Expected two numbers from 0 to 1, such as 0.3,0.5, not \"\(corner)\"."
-                )
-            }
-            return point
-        }
+        try expect(
+            corners.count == (action == .set ? 4 : 0),
+            action == .set
+                ? "Expected four corners such as 0.2,0.1, not \(corners.count)."
+                : "Expected nothing after \(action.rawValue)."
+        )
+        return try corners.map(point)
     }
 
     func validate() throws { if let action { _ = try points(action) } }
@@ -205,12 +181,11 @@ extension SetPerspective {
     private func show(_ client: Client, _ role: Role) throws {
         let perspective = \CameraInterface.perspective
         let corners = try client.get(perspective, at: role.path, startsService: false)
-        guard options.common.json else {
-            let points = corners.map { "[\(Self.text($0.first)), \(Self.text($0.second))]" }
-            return Output.write("perspective = [\(points.joined(separator: ", "))]\n")
-        }
-        let members = [("camera", JSON.string(role.rawValue)), ("perspective", Self.json(corners))]
-        Output.write(JSON.document(members))
+        let points = corners.map { "[\(Self.text($0.first)), \(Self.text($0.second))]" }
+        options.common.answer(
+            [("camera", .string(role.rawValue)), ("perspective", Self.json(corners))],
+            text: "perspective = [\(points.joined(separator: ", "))]\n"
+        )
     }
 
     private static func text(_ number: Double) -> String {
@@ -236,11 +211,15 @@ extension SetPerspective {
     }
 }
 
-/// Returns the place in a picture that `text` gives, such as "0.3,0.5"; `nil` if it is none.
-private func place(_ text: String) -> Pair<Double, Double>? {
+/// Returns the place in a picture that `text` gives, such as "0.3,0.5".
+private func point(_ text: String) throws(ValidationError) -> Pair<Double, Double> {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     guard parts.count == 2, let x = parts[0], let y = parts[1], (0...1).contains(x),
         (0...1).contains(y)
-    else { return nil }
+    else {
+        throw ValidationError(
+            "Expected two numbers from 0 to 1, such as 0.3,0.5, not \"\(text)\"."
+        )
+    }
     return Pair(x, y)
 }

@@ -1,13 +1,10 @@
 import ArgumentParser
 import Control
 import DBusKit
+import Doctor
 import DualCamCore
 import Glibc
 import Platform
-
-extension Verbs {
-    static let media: List = [Media.self]
-}
 
 struct Media: CommandFamily {
     static let configuration = CommandConfiguration(
@@ -36,46 +33,36 @@ struct Media: CommandFamily {
         private static let tries = 3
 
         func validate() throws {
-            guard (0...Int(UInt32.max)).contains(offset) else {
-                throw ValidationError("Expected --offset to be 0 or more, not \(offset).")
-            }
-            guard count.map({ $0 >= 0 }) ?? true else {
-                throw ValidationError("Expected --count to be 0 or more, not \(count ?? 0).")
+            for (name, value) in [("offset", offset), ("count", count ?? 0)] {
+                try expect(value >= 0, "Expected --\(name) to be 0 or more, not \(value).")
             }
         }
 
         func run() throws {
             let client = try Client()
-            var (items, total, isWhole) = try fetch(client)
+            func fetch() throws -> (items: [[String: Value]], total: Int, isWhole: Bool) {
+                try Self.gather(from: offset, count: count) { place, wanted in
+                    let (more, total) = try client.call(
+                        \LibraryInterface.list,
+                        (UInt32(clamping: place), UInt32(clamping: wanted)),
+                        startsService: false,
+                        within: Self.timeout
+                    )
+                    return (more, Int(total))
+                }
+            }
+            var (items, total, isWhole) = try fetch()
             // A file that comes or goes between two pages shifts the rest: the pages would be of
             // two lists.
-            for _ in 0..<Self.tries where !isWhole { (items, total, isWhole) = try fetch(client) }
-            if options.json {
-                let names = ["path", "uri", "kind", "camera", "size", "seconds", "time", "movie"]
-                let list = items.map { item in
-                    JSON.object(names.map { ($0, JSON(item[$0])) })
-                }
-                let members = [("items", JSON.array(list)), ("total", .number("\(total)"))]
-                Output.write(JSON.document(members))
-            } else {
-                Output.write(Self.lines(of: items))
-                if total == 0 { Output.complain("There are no photos and no recordings yet.") }
-            }
-        }
-
-        /// Returns the items, fetched page by page, their total, and `true` if that total stayed
-        /// the same.
-        private func fetch(
-            _ client: Client
-        ) throws -> (items: [[String: Value]], total: Int, isWhole: Bool) {
-            try Self.gather(from: offset, count: count) { place, wanted in
-                let (more, total) = try client.call(
-                    \LibraryInterface.list,
-                    (UInt32(clamping: place), UInt32(clamping: wanted)),
-                    startsService: false,
-                    within: Self.timeout
-                )
-                return (more, Int(total))
+            for _ in 0..<Self.tries where !isWhole { (items, total, isWhole) = try fetch() }
+            let names = ["path", "uri", "kind", "camera", "size", "seconds", "time", "movie"]
+            let list = items.map { item in JSON.object(names.map { ($0, JSON(item[$0])) }) }
+            options.answer(
+                [("items", .array(list)), ("total", .number("\(total)"))],
+                text: Self.lines(of: items)
+            )
+            if total == 0, !options.json {
+                Output.complain("There are no photos and no recordings yet.")
             }
         }
 
@@ -91,21 +78,19 @@ struct Media: CommandFamily {
         ) rethrows -> (items: [[String: Value]], total: Int, isWhole: Bool) {
             var items: [[String: Value]] = []
             var paths: Set<String> = []
-            var totals: [Int] = []
+            var totals: Set<Int> = []
             var place = offset
             while true {
                 let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
                 let (more, total) = try list(place, wanted)
-                totals.append(total)
+                totals.insert(total)
                 let new = more.filter { paths.insert($0["path"]?.string ?? "").inserted }
                 items += new
                 place += more.count
-                guard !new.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
-                    break
+                guard !new.isEmpty, place < total, items.count < count ?? .max else {
+                    return (items, total, totals.count == 1)
                 }
             }
-            let total = totals.last ?? 0
-            return (items, total, totals.allSatisfy { $0 == total })
         }
 
         /// Returns one line per item, in columns, with the path last.
@@ -118,7 +103,8 @@ struct Media: CommandFamily {
                     (item["camera"]?.string ?? "-").printable.padded(to: 6),
                     String(repeating: " ", count: width - size.count) + size,
                     length(item["seconds"]?.double),
-                    local(item["time"]?.integer ?? 0),
+                    WallTime(microseconds: Int64(item["time"]?.integer ?? 0))
+                        .text("%Y-%m-%d %H:%M:%S"),
                     (item["path"]?.string ?? "").printable,
                 ]
                 return columns.joined(separator: " ") + "\n"
@@ -129,11 +115,6 @@ struct Media: CommandFamily {
         private static func length(_ seconds: Double?) -> String {
             let text = seconds.flatMap { Int(exactly: $0.rounded()) }.map(Clock.text) ?? "-"
             return String(repeating: " ", count: max(0, 7 - text.count)) + text
-        }
-
-        /// Returns the time in the form "2026-11-21 14:30:05", in the local time zone.
-        private static func local(_ microseconds: Int) -> String {
-            WallTime(microseconds: Int64(microseconds)).text("%Y-%m-%d %H:%M:%S")
         }
     }
 
@@ -158,26 +139,14 @@ struct Media: CommandFamily {
                 path = items.first?["path"]?.string
             }
             guard let path else { throw Failure("There are no photos and no recordings yet.") }
-            guard access(path, R_OK) == 0 else {
-                throw Failure(
-                    status: .failed,
-                    message: "\(SystemError.last("open", path))".printable
-                )
-            }
-            var id = pid_t()
-            var words: [UnsafeMutablePointer<CChar>?] = [
-                strdup("xdg-open"), strdup(absolutePath(path)), nil,
-            ]
-            defer { words.forEach { free($0) } }
-            guard posix_spawnp(&id, "xdg-open", nil, nil, &words, environ) == 0 else {
+            guard access(path, R_OK) == 0 else { throw SystemError.last("open", path) }
+            guard let status = try? Program.status(of: ["xdg-open", absolutePath(path)]) else {
                 throw Failure("xdg-open is not installed; its package is xdg-utils.")
             }
-            var status: CInt = 0
-            while waitpid(id, &status, 0) < 0, errno == EINTR {}
             guard status == 0 else {
                 throw Failure("Your desktop has no program for \(path.printable).")
             }
-            report(options, [("path", .string(path))])
+            options.answer([("path", .string(path))])
         }
     }
 
@@ -206,15 +175,11 @@ struct Media: CommandFamily {
         private static let timeout = 60.0
 
         func validate() throws {
-            guard (1...1024).contains(size) else {
-                throw ValidationError("Expected --size to be from 1 to 1024, not \(size).")
-            }
-            try Output.checkPicture(to: output)
-            guard output != "-" || !options.json else {
-                throw ValidationError(
-                    "The thumbnail and JSON cannot both go to standard output. Leave out --json."
-                )
-            }
+            try expect(
+                (1...1024).contains(size),
+                "Expected --size to be from 1 to 1024, not \(size)."
+            )
+            try Output.check("thumbnail", to: output, json: options.json)
         }
 
         func run() throws {
@@ -224,22 +189,14 @@ struct Media: CommandFamily {
                 (Self.whole(file), UInt32(size)),
                 within: Self.timeout
             )
-            do throws(SystemError) {
-                // The descriptor's name is the path at which the daemon found the file.
-                let link = "/proc/self/fd/\(thumbnail.number)"
-                guard let found = realpath(link, nil) else { throw .last("realpath", link) }
-                defer { free(found) }
-                let path = String(cString: found)
-                if let output { try Output.write(try readFile(link, limit: 1 << 24), to: output) }
-                if options.json {
-                    let members = [("path", JSON.string(file)), ("thumbnail", .string(path))]
-                    Output.write(JSON.document(members))
-                } else if output == nil {
-                    Output.write(path.printable + "\n")
-                }
-            } catch {
-                throw Failure(status: .failed, message: "\(error)".printable)
-            }
+            // The descriptor's name is the path at which the daemon found the file.
+            let link = "/proc/self/fd/\(thumbnail.number)"
+            guard let path = resolvedPath(link) else { throw SystemError.last("realpath", link) }
+            if let output { try Output.write(try readFile(link, limit: 1 << 24), to: output) }
+            options.answer(
+                [("path", .string(file)), ("thumbnail", .string(path))],
+                text: output == nil ? path.printable + "\n" : ""
+            )
         }
 
         /// Returns `path` as an absolute path, with links and ".." of its directory resolved. The
@@ -248,11 +205,9 @@ struct Media: CommandFamily {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             let folder = parts.dropLast().joined(separator: "/")
             let start = path.hasPrefix("/") ? folder + "/" : folder.isEmpty ? "." : folder
-            guard let name = parts.last, let found = realpath(start, nil) else {
+            guard let name = parts.last, let whole = resolvedPath(start) else {
                 return absolutePath(path)
             }
-            defer { free(found) }
-            let whole = String(cString: found)
             return whole == "/" ? "/\(name)" : "\(whole)/\(name)"
         }
     }

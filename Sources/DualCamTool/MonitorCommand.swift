@@ -5,10 +5,6 @@ import DualCamCore
 import Glibc
 import Platform
 
-extension Verbs {
-    static let monitor: List = [Monitor.self]
-}
-
 struct Monitor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print one line for each event, until interrupted.",
@@ -17,12 +13,11 @@ struct Monitor: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        let presence = try Presence()
-        presence.onChange = { [self] isPresent in
+        try Client().follow { isPresent in
             show(isPresent ? "appeared" : "vanished", subject: "dualcamd", [])
+        } onSignal: { signal in
+            show(signal)
         }
-        presence.onSignal = { [self] in show($0) }
-        try presence.run()
     }
 
     private func show(_ signal: Signal) {
@@ -40,12 +35,8 @@ struct Monitor: ParsableCommand {
                 interface: String(interface)
             )
         case "InterfacesAdded", "InterfacesRemoved":
-            show(
-                signal.member,
-                subject: "cameras",
-                [],
-                camera: Role(arguments.first?.objectPath)
-            )
+            let camera = Role(arguments.first?.objectPath)
+            show(signal.member, subject: "cameras", [], camera: camera)
         default:
             let interface = signal.interface.dropFirst(DualCam.busName.count + 1)
             let members =
@@ -67,28 +58,20 @@ struct Monitor: ParsableCommand {
         camera: Role? = nil,
         interface: String? = nil
     ) {
+        let now = WallTime.now
         guard !options.json else {
-            var document = [("time", JSON.string(Monitor.moment(.now))), ("event", .string(event))]
+            // By RFC 3339: "2026-11-21T14:03:22.123Z".
+            let moment = now.text("%Y-%m-%dT%H:%M:%S", isLocal: false) + ".\(now.milliseconds)Z"
+            var document = [("time", JSON.string(moment)), ("event", .string(event))]
             if let camera { document.append(("camera", .string(camera.rawValue))) }
-            if let interface {
-                document.append(("interface", .string(interface)))
-                document.append(("changed", .object(members)))
-            } else {
-                document += members
-            }
+            document +=
+                interface.map {
+                    [("interface", .string($0)), ("changed", .object(members))]
+                } ?? members
             return Output.write(JSON.document(document))
         }
-        let time = Colour.grey(Monitor.clock(.now))
+        let time = Colour.grey(now.text("%H:%M:%S") + "." + now.milliseconds)
         let values = members.map { " \($0)=\($1.text)" }.joined()
         Output.write("\(time)  " + "\(subject.padded(to: 8)) \(event)\(values)".printable + "\n")
-    }
-
-    private static func clock(_ time: WallTime) -> String {
-        time.text("%H:%M:%S") + "." + time.milliseconds
-    }
-
-    /// Returns the time by RFC 3339, in the form "2026-11-21T14:03:22.123Z".
-    private static func moment(_ time: WallTime) -> String {
-        time.text("%Y-%m-%dT%H:%M:%S", isLocal: false) + ".\(time.milliseconds)Z"
     }
 }

@@ -5,10 +5,6 @@ import Glibc
 import Photos
 import Platform
 
-extension Verbs {
-    static let orient: List = [Orient.self]
-}
-
 struct Orient: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn photos upright, as their EXIF data says.",
@@ -40,18 +36,9 @@ struct Orient: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard output == nil || files.count == 1 else {
-            throw ValidationError("-o is for one photo at a time.")
-        }
-        guard output == nil || !check else {
-            throw ValidationError("--check writes nothing, so leave out -o.")
-        }
-        try Output.checkPicture(to: output)
-        guard output != "-" || !json else {
-            throw ValidationError(
-                "The photo and JSON cannot both go to standard output. Leave out --json."
-            )
-        }
+        try expect(output == nil || files.count == 1, "-o is for one photo at a time.")
+        try expect(output == nil || !check, "--check writes nothing, so leave out -o.")
+        try Output.check("photo", to: output, json: json)
     }
 
     func run() throws {
@@ -76,17 +63,21 @@ struct Orient: ParsableCommand {
         let bytes = try readFile(file, limit: JPEGOutline.maximumLength)
         let photograph = try Photograph(bytes)
         let outcome = try photograph.upright(lossy: lossy)
-        if !check { try write(outcome.file ?? bytes, of: file, changed: outcome.file != nil) }
-        if !json, output != "-" {
-            Output.write("\(file.printable): \(outcome.words(check: check))\n")
+        let will = check ? "would be " : ""
+        let (name, words, turned, reason): (String, String, [UInt8]?, String?) =
+            switch outcome {
+            case .upright: ("upright", "already upright", nil, nil)
+            case .turned(let bytes): ("turned", will + "turned without loss", bytes, nil)
+            case .recoded(let bytes): ("recoded", will + "turned and encoded again", bytes, nil)
+            case .kept(let reason):
+                ("kept", will + "kept as it is, with its tag: \(reason)", nil, reason)
+            }
+        // A file is replaced only if it changes.
+        if !check, output != nil || turned != nil {
+            try Output.write(turned ?? bytes, to: output ?? file)
         }
-        report(file, photograph.orientation, outcome.name, outcome.reason)
-    }
-
-    /// Writes `bytes` to the requested output; replaces `file` only if the bytes have changed.
-    private func write(_ bytes: [UInt8], of file: String, changed: Bool) throws(SystemError) {
-        guard output != nil || changed else { return }
-        try Output.write(bytes, to: output ?? file)
+        if !json, output != "-" { Output.write("\(file.printable): \(words)\n") }
+        report(file, photograph.orientation, name, reason)
     }
 
     private func report(
@@ -100,45 +91,9 @@ struct Orient: ParsableCommand {
             JSON.document([
                 ("path", .string(file)),
                 ("orientation", orientation.map { .number("\($0.rawValue)") } ?? .null),
-                ("outcome", .string(outcome)), ("reason", reason.map { .string($0) } ?? .null),
+                ("outcome", .string(outcome)), ("reason", JSON(reason)),
                 ("checkOnly", .boolean(check)),
             ])
         )
-    }
-}
-
-extension Photograph.Outcome {
-    fileprivate var file: [UInt8]? {
-        switch self {
-        case .turned(let bytes), .recoded(let bytes): bytes
-        case .upright, .kept: nil
-        }
-    }
-
-    /// The name of the result for scripts.
-    fileprivate var name: String {
-        switch self {
-        case .upright: "upright"
-        case .turned: "turned"
-        case .recoded: "recoded"
-        case .kept: "kept"
-        }
-    }
-
-    /// The reason why the file was kept.
-    fileprivate var reason: String? {
-        guard case .kept(let reason) = self else { return nil }
-        return reason
-    }
-
-    /// Returns the result in words, for people.
-    fileprivate func words(check: Bool) -> String {
-        let will = check ? "would be " : ""
-        return switch self {
-        case .upright: "already upright"
-        case .turned: will + "turned without loss"
-        case .recoded: will + "turned and encoded again"
-        case .kept(let reason): will + "kept as it is, with its tag: \(reason)"
-        }
     }
 }

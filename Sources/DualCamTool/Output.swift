@@ -4,7 +4,6 @@ import Frames
 import Glibc
 import Platform
 
-/// The output of data and messages.
 enum Output {
     /// Writes data to standard output: see `StandardOutput.write`.
     static func write(_ text: String) { StandardOutput.write(text.utf8, by: "dualcamctl") }
@@ -20,20 +19,25 @@ enum Output {
         }
     }
 
-    /// Checks that a picture does not go to a terminal.
-    ///
-    /// - Throws: `ValidationError` when it would.
-    static func checkPicture(to path: String?) throws(ValidationError) {
-        guard let path, isTerminal, ["-", "/dev/stdout", "/dev/fd/1"].contains(path) else { return }
-        throw ValidationError("A picture cannot go to a terminal. Give -o a file, or use a pipe.")
+    /// Refuses to write `picture` to a terminal, or where JSON goes.
+    static func check(
+        _ picture: String,
+        to path: String?,
+        json: Bool
+    ) throws(ValidationError) {
+        try expect(
+            !isTerminal || !["-", "/dev/stdout", "/dev/fd/1"].contains(path),
+            "A picture cannot go to a terminal. Give -o a file, or use a pipe."
+        )
+        try expect(
+            path != "-" || !json,
+            "The \(picture) and JSON cannot both go to standard output. Leave out --json."
+        )
     }
 
     /// Writes a line for people to standard error. It may have words of other programs, and lines
     /// of the argument parser.
-    static func complain(_ text: String) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        printError(lines.map { String($0).printable }.joined(separator: "\n"))
-    }
+    static func complain(_ text: String) { printError(text.printableLines) }
 
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
@@ -49,14 +53,18 @@ enum Colour: Int {
     case yellow = 33
     case grey = 90
 
-    /// Returns `text` in this colour.
     func callAsFunction(_ text: String) -> String {
         Output.hasColour ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
     }
 }
 
 extension String {
-    /// Returns the text padded with spaces to a width of `width` columns.
+    /// The text without what a terminal would obey, but for the ends of its lines.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false)
+            .map { String($0).printable }.joined(separator: "\n")
+    }
+
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - columns))
     }

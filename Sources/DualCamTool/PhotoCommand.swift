@@ -5,10 +5,6 @@ import DualCamCore
 import Glibc
 import Platform
 
-extension Verbs {
-    static let photos: List = [TakePhoto.self]
-}
-
 struct TakePhoto: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "photo",
@@ -29,8 +25,6 @@ struct TakePhoto: ParsableCommand {
         case both
         case stream
         case all
-
-        var isSeveral: Bool { self == .both || self == .all }
     }
 
     @Option(
@@ -67,48 +61,36 @@ struct TakePhoto: ParsableCommand {
     private static let timeout = 30.0
 
     func validate() throws {
-        guard output == nil || subjects.count < 2 && !subjects.contains(where: \.isSeveral) else {
-            throw ValidationError("-o takes one photo. Say which: --of back, front or stream.")
-        }
-        guard !Self.isOfAnotherFormat(output ?? "") else {
-            throw ValidationError("A photo is a JPEG. Give it a name that ends in .jpg.")
-        }
-        guard output == nil || live != true else {
-            throw ValidationError(
-                "A photo in a file of your own gets no movie. Leave out --live or -o."
-            )
-        }
-        guard !full || live != true else {
-            throw ValidationError("A full-size photo gets no movie. Leave out --full or --live.")
-        }
-        guard !full || Set(subjects) != [.stream] else {
-            throw ValidationError(
-                "The stream has only one size. Use --full with --of back or front."
-            )
-        }
-        try Output.checkPicture(to: output)
-        guard output != "-" || !options.json else {
-            throw ValidationError(
-                "The photo and JSON cannot both go to standard output. Leave out --json."
-            )
-        }
-    }
-
-    /// `true` if the name of a file promises a picture that is no JPEG.
-    private static func isOfAnotherFormat(_ file: String) -> Bool {
+        let isOne = subjects.count < 2 && !subjects.contains { $0 == .both || $0 == .all }
         let others = ["png", "gif", "webp", "tif", "tiff", "bmp", "heic", "avif", "dng", "raw"]
-        return others.contains { file.lowercased().hasSuffix(".\($0)") }
+        try expect(
+            output == nil || isOne,
+            "-o takes one photo. Say which: --of back, front or stream."
+        )
+        try expect(
+            !others.contains { output?.lowercased().hasSuffix(".\($0)") ?? false },
+            "A photo is a JPEG. Give it a name that ends in .jpg."
+        )
+        try expect(
+            output == nil || live != true,
+            "A photo in a file of your own gets no movie. Leave out --live or -o."
+        )
+        try expect(
+            !full || live != true,
+            "A full-size photo gets no movie. Leave out --full or --live."
+        )
+        try expect(
+            !full || Set(subjects) != [.stream],
+            "The stream has only one size. Use --full with --of back or front."
+        )
+        try Output.check("photo", to: output, json: options.json)
     }
 
     func run() throws {
         let client = try Client()
         let photos: [[String: Value]]
         if let output {
-            do {
-                photos = [try take(to: output, client)]
-            } catch let error as SystemError {
-                throw Failure(status: .failed, message: "\(error)".printable)
-            }
+            photos = [try take(to: output, client)]
         } else {
             var with = Options<CaptureInterface.Photo>()
             if !subjects.isEmpty { with.of = subjects.map(\.rawValue) }
@@ -126,36 +108,28 @@ struct TakePhoto: ParsableCommand {
                 )
             }
         }
-        if options.json {
-            let list = photos.map { photo in
-                JSON.object(
-                    Self.keys.filter { photo[$0] != nil || !$0.hasPrefix("movie") }
-                        .map { ($0, JSON(photo[$0])) }
-                ).camelCased
-            }
-            Output.write(JSON.document([("photos", .array(list))]))
-        } else if output == nil {
-            for path in photos.flatMap({ [$0["path"], $0["movie"]] }).compactMap({ $0?.string }) {
-                Output.write(path.printable + "\n")
-            }
+        let list = photos.map { photo in
+            JSON.object(
+                Self.keys.filter { photo[$0] != nil || !$0.hasPrefix("movie") }
+                    .map { ($0, JSON(photo[$0])) }
+            ).camelCased
         }
+        let paths = photos.flatMap { [$0["path"], $0["movie"]] }.compactMap { $0?.string }
+        options.answer(
+            [("photos", .array(list))],
+            text: output == nil ? paths.map { $0.printable + "\n" }.joined() : ""
+        )
         // The photograph was taken nonetheless.
         for case let (reason?, camera) in photos.map({ ($0["movie-error"]?.string, $0["camera"]) })
         {
-            let name = camera?.string ?? ""
-            throw Failure(
-                status: .failed,
-                message: "No movie of the \(name) camera: \(RecordingFailure(word: reason).text)"
-                    .printable
-            )
+            let text = RecordingFailure(word: reason).text
+            throw Failure("No movie of the \(camera?.string ?? "") camera: \(text)".printable)
         }
     }
 
     private func take(to output: String, _ client: Client) throws -> [String: Value] {
-        var word = subjects.first?.rawValue
-        if word == nil {
-            word = Role(try client.get(\SceneInterface.main))?.rawValue
-        }
+        let word =
+            try subjects.first?.rawValue ?? Role(client.get(\SceneInterface.main))?.rawValue
         // The daemon writes into a file of ours, so that a slow reader of a pipe does not hold it
         // up.
         guard let file = tmpfile() else { throw SystemError.last("tmpfile") }

@@ -3,10 +3,6 @@ import Control
 import DBusKit
 import DualCamCore
 
-extension Verbs {
-    static let pro: List = [TurnDial.self, Lock.self, Unlock.self, Controls.self]
-}
-
 struct TurnDial: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
@@ -65,13 +61,10 @@ struct Controls: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    /// Returns the values to set, in order.
     private func pairs() throws -> [(name: String, text: String)] {
         try (set ?? "").split(separator: ",").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else {
-                throw ValidationError("Expected NAME=VALUE, not \"\(pair)\".")
-            }
+            try expect(parts.count == 2, "Expected NAME=VALUE, not \"\(pair)\".")
             return (String(parts[0]), String(parts[1]))
         }
     }
@@ -83,12 +76,8 @@ struct Controls: ParsableCommand {
         let role = try camera.role(client, startsService: set != nil)
         let pairs = try pairs()
         for (name, text) in pairs { try write(name, text, client, role) }
-        let rows = try client.call(
-            \ControlsInterface.listRaw,
-            at: role.path,
-            (),
-            startsService: set != nil
-        )
+        let listRaw = \ControlsInterface.listRaw
+        let rows = try client.call(listRaw, at: role.path, (), startsService: set != nil)
         for row in rows where pairs.contains(where: { row.ends($0.name, $0.text) }) {
             Output.complain("dualcamctl: \(row.name.printable) ends at \(row.value).")
         }
@@ -114,35 +103,31 @@ struct Controls: ParsableCommand {
     }
 
     private func write(_ name: String, _ text: String, _ client: Client, _ role: Role) throws {
-        var with = Options<ControlsInterface.Relative>()
-        if text.hasPrefix("+") || text.hasPrefix("-") { with.relative = true }
-        let value = try value(of: name, text, client, role)
-        try client.call(\ControlsInterface.setRaw, at: role.path, (name, value), options: with)
-    }
-
-    /// Returns the value that `text` means for the control `name`.
-    private func value(
-        of name: String,
-        _ text: String,
-        _ client: Client,
-        _ role: Role
-    ) throws -> Int32 {
-        if let value = Int32(text.hasPrefix("=") ? text.dropFirst() : text[...]) { return value }
-        guard !text.hasPrefix("+"), !text.hasPrefix("-") else {
+        let isChange = text.hasPrefix("+") || text.hasPrefix("-")
+        var value = Int32(text.hasPrefix("=") ? text.dropFirst() : text[...])
+        if value == nil, !isChange {
+            let described = try client.call(\ControlsInterface.describeRaw, at: role.path, name)
+            let item = menu(described)?.first { $0.value.lowercased() == text.lowercased() }
+            value = item.map { Int32(clamping: $0.key) }
+        }
+        guard let value else {
             throw Failure(
                 status: .usage,
-                message: "Expected a change such as \(name)=+5, not \"\(text.printable)\"."
+                message: isChange
+                    ? "Expected a change such as \(name)=+5, not \"\(text.printable)\"."
+                    : "\(name) cannot be \"\(text.printable)\"."
             )
         }
-        let described = try client.call(\ControlsInterface.describeRaw, at: role.path, name)
-        if case .dictionary(let items, _, _)? = described["menu"],
-            let item = items.first(where: { $0.value.string?.lowercased() == text.lowercased() }),
-            let number = item.key.integer
-        {
-            return Int32(clamping: number)
-        }
-        throw Failure(status: .usage, message: "\(name) cannot be \"\(text.printable)\".")
+        var with = Options<ControlsInterface.Relative>()
+        if isChange { with.relative = true }
+        try client.call(\ControlsInterface.setRaw, at: role.path, (name, value), options: with)
     }
+}
+
+/// Returns the items of the menu of a control, by number; `nil` if it has none.
+private func menu(_ described: [String: Value]) -> [(key: Int, value: String)]? {
+    guard case .dictionary(let items, _, _)? = described["menu"] else { return nil }
+    return items.map { ($0.key.integer ?? 0, $0.value.string ?? "") }.sorted { $0.0 < $1.0 }
 }
 
 extension RawControl {
@@ -150,12 +135,6 @@ extension RawControl {
     fileprivate func ends(_ name: String, _ text: String) -> Bool {
         name == self.name
             && (text.hasPrefix("+") && value == maximum || text.hasPrefix("-") && value == minimum)
-    }
-
-    /// Returns the items of its menu, by number; `nil` if it has none.
-    private func menu(_ described: [String: Value]) -> [(key: Int, value: String)]? {
-        guard case .dictionary(let items, _, _)? = described["menu"] else { return nil }
-        return items.map { ($0.key.integer ?? 0, $0.value.string ?? "") }.sorted { $0.0 < $1.0 }
     }
 
     fileprivate func members(describedBy described: [String: Value]) -> [(String, JSON)] {
@@ -207,8 +186,7 @@ struct Lock: ParsableCommand {
     @OptionGroup var options: ChangeOptions
 
     func validate() throws {
-        guard what.contains(.off), what.count > 1 else { return }
-        throw ValidationError("Expected off without other words.")
+        try expect(!what.contains(.off) || what.count == 1, "Expected off without other words.")
     }
 
     func run() throws {
@@ -237,5 +215,5 @@ private func hold(_ what: [String]?, _ camera: CameraOption, _ options: ChangeOp
     }
     let locked = try client.get(\ControlsInterface.locked, at: role.path)
     let text = locked.isEmpty ? "nothing is locked" : "locked " + locked.joined(separator: ", ")
-    options.answer(role, text, [("locked", .array(locked.map(JSON.string)))])
+    options.answer(role, text, [("locked", JSON(locked))])
 }

@@ -4,23 +4,6 @@ import DBusKit
 import DualCamCore
 import Frames
 
-extension Verbs {
-    static let properties: List = [
-        Adjust<MainCamera>.self, Adjust<LayoutKind>.self, Adjust<SwapIcon>.self, Adjust<Hud>.self,
-    ]
-    static let look: List = [
-        Adjust<Mirror>.self, Adjust<Rotation>.self, Adjust<OrientationMode>.self,
-        Adjust<Torch>.self,
-        Adjust<Freeze>.self, Adjust<Ink>.self,
-    ]
-    static let privacy: List = [Adjust<Privacy>.self]
-    static let livePhoto: List = [Adjust<LivePhoto>.self]
-    static let values: List = [
-        Adjust<ProMode>.self, Adjust<ISO>.self, Adjust<Shutter>.self, Adjust<Focus>.self,
-        Adjust<WhiteBalanceKind>.self, Adjust<Compensation>.self,
-    ]
-}
-
 // MARK: - Texts
 
 extension PropertyVerb.Text {
@@ -44,7 +27,6 @@ extension PropertyVerb.Text {
         }
     }
 
-    /// A switch.
     static func onOff(_ name: String) -> Self {
         Self(
             help: "Turn it on or off; toggle switches from one to the other.",
@@ -109,37 +91,11 @@ extension PropertyVerb.Text {
             )
         }
     }
-
-    /// A value of the dials of Pro mode: `clicks` of a dial, or what `read` finds.
-    fileprivate static func dial<Content>(
-        _ help: String,
-        _ completion: CompletionKind,
-        expecting expected: String,
-        _ clicks: KeyPath<ControlsInterface, MethodMember<Int32, NoOptions, (Content, Bool)>>,
-        _ shown: @escaping (PropertyValues<ControlsInterface>) -> String,
-        read: @escaping (String) -> Change?
-    ) -> Self {
-        Self(
-            help: help,
-            completion: completion,
-            expected: expected,
-            read: { given in
-                let isSigned = given.hasPrefix("+") || given.hasPrefix("-")
-                guard isSigned, let count = Int32(given) else { return read(given) }
-                return .call { (client, path) throws(Failure) in
-                    try client.call(clicks, at: path, count).1
-                }
-            },
-            shown: { shown(PropertyValues($0)) }
-        )
-    }
-
 }
 
 extension PropertyVerb.Change {
-    /// A call of a method of the controls.
-    fileprivate static func set<Content>(
-        by method: KeyPath<ControlsInterface, MethodMember<Content, NoOptions, Void>>,
+    fileprivate static func set<Content, Known>(
+        by method: KeyPath<ControlsInterface, MethodMember<Content, Known, Void>>,
         _ value: Content
     ) -> Self {
         .call { (client, path) throws(Failure) in
@@ -170,6 +126,35 @@ extension PropertyVerb {
             presence: presence,
             text: Text.onOff
         )
+    }
+
+    /// A verb for a value of the dials of Pro mode: `clicks` of a dial, or what `read` finds.
+    fileprivate static func dial<Content>(
+        _ name: String,
+        _ abstract: String,
+        _ properties: [String],
+        _ help: String,
+        _ completion: CompletionKind,
+        expecting expected: String,
+        _ clicks: KeyPath<ControlsInterface, MethodMember<Int32, NoOptions, (Content, Bool)>>,
+        _ shown: @escaping (PropertyValues<ControlsInterface>) -> String,
+        read: @escaping (String) -> Change?
+    ) -> Self {
+        Self(name, abstract, of: ControlsInterface.self, properties) { _ in
+            Text(
+                help: help,
+                completion: completion,
+                expected: expected,
+                read: { given in
+                    let isSigned = given.hasPrefix("+") || given.hasPrefix("-")
+                    guard isSigned, let count = Int32(given) else { return read(given) }
+                    return .call { (client, path) throws(Failure) in
+                        try client.call(clicks, at: path, count).1
+                    }
+                },
+                shown: { shown(PropertyValues($0)) }
+            )
+        }
     }
 }
 
@@ -349,25 +334,19 @@ enum ProMode: PropertyKind {
 
 enum ISO: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
+        .dial(
             "iso",
             "Set a camera's ISO.",
-            of: ControlsInterface.self,
-            ["Iso", "IsoAuto", "IsoApproximate"]
-        ) { _ in
-            .dial(
-                "An ISO such as 400; +N or -N, in third stops; or auto.",
-                .isoStops,
-                expecting: "a number, +N, -N or auto",
-                \.stepISO
-            ) { values in
-                let iso = values[\.iso] ?? 0
-                let text = "\(values[\.isoApproximate] == true ? "≈" : "")\(iso)"
-                return automatic(values[\.isoAuto], iso > 0 ? text : "")
-            } read: { given in
-                if given == "auto" { return .set(by: \.setAuto, ["iso"]) }
-                return UInt32(given).map { .set(by: \.setISO, $0) }
-            }
+            ["Iso", "IsoAuto", "IsoApproximate"],
+            "An ISO such as 400; +N or -N, in third stops; or auto.",
+            .isoStops,
+            expecting: "a number, +N, -N or auto",
+            \.stepISO
+        ) { values in
+            automatic(values[\.isoAuto], values.isoText ?? "")
+        } read: { given in
+            if given == "auto" { return .set(by: \.setAuto, ["iso"]) }
+            return UInt32(given).map { .set(by: \.setISO, $0) }
         }
     }
 }
@@ -380,79 +359,66 @@ private func automatic(_ isAutomatic: Bool?, _ text: String) -> String {
 
 enum Shutter: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
+        .dial(
             "shutter",
             "Set a camera's exposure time.",
-            of: ControlsInterface.self,
-            ["Shutter", "ShutterText", "ExposureAuto"]
-        ) { _ in
-            .dial(
-                "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.",
-                .shutterStops,
-                expecting: "1/N, a time such as 0.5s, +N, -N or auto",
-                \.stepShutter
-            ) { values in
-                automatic(values[\.exposureAuto], values[\.shutterText] ?? "")
-            } read: { given in
-                if given == "auto" { return .set(by: \.setAuto, ["shutter"]) }
-                return microseconds(given).map { .set(by: \.setShutter, $0) }
-            }
+            ["Shutter", "ShutterText", "ExposureAuto"],
+            "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.",
+            .shutterStops,
+            expecting: "1/N, a time such as 0.5s, +N, -N or auto",
+            \.stepShutter
+        ) { values in
+            automatic(values[\.exposureAuto], values[\.shutterText] ?? "")
+        } read: { given in
+            if given == "auto" { return .set(by: \.setAuto, ["shutter"]) }
+            return microseconds(given).map { .set(by: \.setShutter, $0) }
         }
     }
 
     /// Returns "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds, or `nil` for any other
     /// text.
     static func microseconds(_ text: String) -> UInt64? {
-        func time(_ digits: some StringProtocol, _ unit: Double) -> UInt64? {
-            guard digits.first?.isNumber == true || digits.first == ".",
-                let number = Double(digits), number > 0, number * unit < 1e9
-            else { return nil }
-            return UInt64((number * unit).rounded())
-        }
         if text.hasPrefix("1/") {
-            guard let parts = Double(text.dropFirst(2)), parts >= 1, parts <= 1e6 else {
-                return nil
-            }
-            return UInt64((1e6 / parts).rounded())
+            let parts = Double(text.dropFirst(2)) ?? 0
+            return (1...1e6).contains(parts) ? UInt64((1e6 / parts).rounded()) : nil
         }
-        if text.hasSuffix("us") { return time(text.dropLast(2), 1) }
-        if text.hasSuffix("ms") { return time(text.dropLast(2), 1000) }
-        if text.hasSuffix("s") || text.hasSuffix("\"") { return time(text.dropLast(), 1e6) }
-        return nil
+        let units = [("us", 1.0), ("ms", 1000), ("s", 1e6), ("\"", 1e6)]
+        guard let (suffix, unit) = units.first(where: { text.hasSuffix($0.0) }),
+            case let digits = text.dropLast(suffix.count),
+            digits.first?.isNumber == true || digits.first == ".",
+            let number = Double(digits), number > 0, number * unit < 1e9
+        else { return nil }
+        return UInt64((number * unit).rounded())
     }
 }
 
 enum Focus: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
+        .dial(
             "focus",
             "Set a camera's focus.",
-            of: ControlsInterface.self,
-            ["Focus", "FocusText", "FocusAuto"]
-        ) { _ in
-            .dial(
-                """
-                near, infinity, or 0 (near) to 1; with a sign, such as +0.1 (farther), relative to the \
-                current value; +N or -N clicks; or auto.
-                """,
-                .list(["auto", "near", "infinity"]),
-                expecting: "near, infinity, 0 to 1, a change such as +0.1, +N, -N or auto",
-                \.stepFocus
-            ) { values in
-                let distance = values[\.focusText] ?? ""
-                let text = (values[\.focus] ?? 0).tidy + (distance.isEmpty ? "" : " (\(distance))")
-                return values[\.focusAuto] ?? true ? "auto" : text
-            } read: { given in
-                if given == "auto" { return .set(by: \.setAuto, ["focus"]) }
-                if let focus = ["near": 0.0, "infinity": 1][given] {
-                    return .set(by: \.setFocus, focus)
-                }
-                switch Amount(given, percent: true) {
-                case .by(let change): return .step(.double(change))
-                case .to(let focus):
-                    return (0...1).contains(focus) ? .set(by: \.setFocus, focus) : nil
-                case nil: return nil
-                }
+            ["Focus", "FocusText", "FocusAuto"],
+            """
+            near, infinity, or 0 (near) to 1; with a sign, such as +0.1 (farther), relative to the \
+            current value; +N or -N clicks; or auto.
+            """,
+            .list(["auto", "near", "infinity"]),
+            expecting: "near, infinity, 0 to 1, a change such as +0.1, +N, -N or auto",
+            \.stepFocus
+        ) { values in
+            let distance = values[\.focusText] ?? ""
+            let text = (values[\.focus] ?? 0).tidy + (distance.isEmpty ? "" : " (\(distance))")
+            return values[\.focusAuto] ?? true ? "auto" : text
+        } read: { given in
+            if given == "auto" { return .set(by: \.setAuto, ["focus"]) }
+            if let focus = ["near": 0.0, "infinity": 1][given] {
+                return .set(by: \.setFocus, focus)
+            }
+            switch Amount(given, percent: true) {
+            case .by(let change): return .step(.double(change))
+            case .to(let focus):
+                return (0...1).contains(focus) ? .set(by: \.setFocus, focus) : nil
+            case nil: return nil
             }
         }
     }
@@ -460,44 +426,37 @@ enum Focus: CameraKind {
 
 enum WhiteBalanceKind: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
+        let presets = WhiteBalance.words
+        return .dial(
             "wb",
             "Set a camera's white balance.",
-            of: ControlsInterface.self,
-            ["WhiteBalance", "Kelvin", "Software"]
-        ) { _ in
-            let presets = WhiteBalance.words
-            return .dial(
-                """
-                auto, sunny, cloudy, shade, tungsten, fluorescent; a temperature such as 5500K; a \
-                change such as +500K; +N or -N, in hundreds of kelvins.
-                """,
-                .list(presets + ["5500K"]),
-                expecting: presets.joined(separator: ", ")
-                    + ", a temperature such as 5500K, a change such as +500K, +N or -N",
-                \.stepKelvin
-            ) { values in
-                let kelvin = values[\.kelvin].flatMap { $0 > 0 ? "\($0) K" : nil }
-                let word = values[\.whiteBalance] ?? "auto"
-                guard word != "custom", let kelvin else { return kelvin ?? word }
-                return "\(word) (\(kelvin))"
-            } read: { given in
-                if presets.contains(given) { return .set(by: \.setWhiteBalance, given) }
-                let isKelvin = given.hasSuffix("K") || given.hasSuffix("k")
-                let digits = isKelvin ? given.dropLast() : given[...]
-                if isKelvin, given.hasPrefix("+") || given.hasPrefix("-") {
-                    return Int32(digits).map { change in
-                        .call { (client, path) throws(Failure) in
-                            try client.call(
-                                \StepsInterface.step,
-                                at: path,
-                                (ControlsInterface.name, "Kelvin", Variant(.int32(change)))
-                            ).1
-                        }
+            ["WhiteBalance", "Kelvin", "Software"],
+            """
+            auto, sunny, cloudy, shade, tungsten, fluorescent; a temperature such as 5500K; a \
+            change such as +500K; +N or -N, in hundreds of kelvins.
+            """,
+            .list(presets + ["5500K"]),
+            expecting: presets.joined(separator: ", ")
+                + ", a temperature such as 5500K, a change such as +500K, +N or -N",
+            \.stepKelvin
+        ) { values in
+            let kelvin = values.kelvinText
+            let word = values[\.whiteBalance] ?? "auto"
+            guard word != "custom", let kelvin else { return kelvin ?? word }
+            return "\(word) (\(kelvin))"
+        } read: { given in
+            if presets.contains(given) { return .set(by: \.setWhiteBalance, given) }
+            let isKelvin = given.hasSuffix("K") || given.hasSuffix("k")
+            let digits = isKelvin ? given.dropLast() : given[...]
+            if isKelvin, given.hasPrefix("+") || given.hasPrefix("-") {
+                return Int32(digits).map { change in
+                    let step = (ControlsInterface.name, "Kelvin", Variant(.int32(change)))
+                    return .call { (client, path) throws(Failure) in
+                        try client.call(\StepsInterface.step, at: path, step).1
                     }
                 }
-                return UInt32(digits).map { .set(by: \.setKelvin, $0) }
             }
+            return UInt32(digits).map { .set(by: \.setKelvin, $0) }
         }
     }
 }
@@ -510,7 +469,7 @@ enum Compensation: CameraKind {
             discussion: "This is done in software, and works with any camera.",
             of: ControlsInterface.self,
             ["Compensation"]
-        ) { name in
+        ) { _ in
             PropertyVerb.Text(
                 help: """
                     Stops. With a sign, such as +1 or -0.3, relative to the current value; without one, \
@@ -521,18 +480,11 @@ enum Compensation: CameraKind {
                 read: { given in
                     switch given == "auto" ? .to(0) : Amount(given) {
                     case .by(let change): return .step(.double(change))
-                    case .to(let stops):
-                        return .call { (client, path) throws(Failure) in
-                            try client.call(\ControlsInterface.setCompensation, at: path, stops)
-                            return false
-                        }
+                    case .to(let stops): return .set(by: \.setCompensation, stops)
                     case nil: return nil
                     }
                 },
-                shown: { values in
-                    let stops = values[name]?.double ?? 0
-                    return (stops > 0 ? "+" : "") + stops.tidy
-                }
+                shown: { PropertyValues<ControlsInterface>($0).stopsText }
             )
         }
     }

@@ -5,10 +5,6 @@ import DualCamCore
 import Frames
 import Glibc
 
-extension Verbs {
-    static let recording: List = [Record.self]
-}
-
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record both cameras and the stream.",

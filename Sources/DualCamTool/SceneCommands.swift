@@ -5,10 +5,6 @@ import DualCamCore
 import Glibc
 import Platform
 
-extension Verbs {
-    static let scenes: List = [Scenes.self, SetTitle.self]
-}
-
 struct Scenes: CommandFamily {
     static let configuration = CommandConfiguration(
         commandName: "scene",
@@ -45,8 +41,9 @@ struct Scenes: CommandFamily {
         }
 
         func validate() throws {
-            for word in list ?? [] where !Parts.words.contains(word) {
-                throw ValidationError(
+            for word in list ?? [] {
+                try expect(
+                    Parts.words.contains(word),
                     "Expected parts such as layout,zoom, not \"\(word)\"."
                 )
             }
@@ -78,11 +75,10 @@ struct Scenes: CommandFamily {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let client = try Client()
             var with = Options<ScenesInterface.Parts>()
             with.only = parts.list
-            try client.call(\ScenesInterface.save, name, options: with, within: Scenes.timeout)
-            report(options, [("scene", .string(name))])
+            try Client().call(\ScenesInterface.save, name, options: with, within: Scenes.timeout)
+            options.answer([("scene", .string(name))])
         }
     }
 
@@ -135,16 +131,10 @@ struct Scenes: CommandFamily {
             let scenes = try Client().getAll(of: ScenesInterface.self, startsService: false)
             let names = scenes[\.names] ?? []
             let current = scenes[\.current] ?? ""
-            guard !options.json else {
-                return Output.write(
-                    JSON.document([
-                        ("scenes", .array(names.map(JSON.string))), ("current", .string(current)),
-                    ])
-                )
-            }
-            for name in names {
-                Output.write("\(name == current ? "●" : "○") \(name.printable)\n")
-            }
+            options.answer(
+                [("scenes", JSON(names)), ("current", .string(current))],
+                text: names.map { "\($0 == current ? "●" : "○") \($0.printable)\n" }.joined()
+            )
         }
     }
 
@@ -158,13 +148,8 @@ struct Scenes: CommandFamily {
 
         func run() throws {
             let text = try Client().call(\ScenesInterface.export, [name], startsService: false)
-            guard options.json else { return Scenes.write(text) }
-            let preset: ScenePreset
-            do {
-                preset = try SceneBook(parsing: text).preset(name)
-            } catch {
-                throw Failure(status: .failed, message: "\(error)")
-            }
+            guard options.json else { return Output.write(Scenes.shown(text)) }
+            let preset = try SceneBook(parsing: text).preset(name)
             let cameras: [(String, JSON)] = Role.allCases.map { role in
                 let own = CameraSettings.scenes.entries(of: preset.cameras[role])
                 return (role.rawValue, Scenes.object(own))
@@ -186,7 +171,7 @@ struct Scenes: CommandFamily {
 
         func run() throws {
             try Client().call(\ScenesInterface.remove, name, within: Scenes.timeout)
-            report(options, [("scene", .string(name))])
+            options.answer([("scene", .string(name))])
         }
     }
 
@@ -200,7 +185,7 @@ struct Scenes: CommandFamily {
 
         func run() throws {
             try Client().call(\ScenesInterface.rename, (name, newName), within: Scenes.timeout)
-            report(options, [("scene", .string(newName))])
+            options.answer([("scene", .string(newName))])
         }
     }
 
@@ -221,13 +206,9 @@ struct Scenes: CommandFamily {
         func run() throws {
             let text = try Client().call(\ScenesInterface.export, names, startsService: false)
             if let output, output != "-" {
-                do throws(SystemError) { try Output.write(Array(text.utf8), to: output) } catch {
-                    throw Failure(status: .failed, message: "\(error)")
-                }
-            } else if options.json {
-                Output.write(JSON.document([("text", .string(text))]))
+                try Output.write(Array(text.utf8), to: output)
             } else {
-                Scenes.write(text)
+                options.answer([("text", .string(text))], text: Scenes.shown(text))
             }
         }
     }
@@ -251,38 +232,22 @@ struct Scenes: CommandFamily {
                 options: with,
                 within: Scenes.timeout
             )
-            if options.json {
-                Output.write(JSON.document([("scenes", .array(names.map(JSON.string)))]))
-            } else {
-                for name in names { Output.write("\(name.printable)\n") }
-            }
+            options.answer(
+                [("scenes", JSON(names))],
+                text: names.map { "\($0.printable)\n" }.joined()
+            )
         }
 
-        private func text() throws(Failure) -> String {
-            var bytes: [UInt8] = []
+        private func text() throws -> String {
+            var bytes = [UInt8](repeating: 0, count: Scenes.mostBytes + 1)
             if file == "-" {
-                var block = [UInt8](repeating: 0, count: 65536)
-                while bytes.count <= Scenes.mostBytes {
-                    let count = read(STDIN_FILENO, &block, block.count)
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { break }
-                    bytes += block.prefix(count)
-                }
+                let count = fread(&bytes, 1, bytes.count, fdopen(STDIN_FILENO, "r"))
+                bytes.removeLast(bytes.count - count)
             } else {
-                do throws(SystemError) {
-                    bytes = try readFile(file, limit: Scenes.mostBytes)
-                } catch {
-                    throw Failure(status: .failed, message: "\(error)")
-                }
+                bytes = try readFile(file, limit: Scenes.mostBytes)
             }
-            guard bytes.count <= Scenes.mostBytes, !bytes.contains(0),
-                let text = decodeUTF8(bytes)
-            else {
-                throw Failure(
-                    status: .failed,
-                    message: "\(file.printable) does not contain scenes."
-                )
-            }
+            guard bytes.count <= Scenes.mostBytes, !bytes.contains(0), let text = decodeUTF8(bytes)
+            else { throw Failure("\(file.printable) does not contain scenes.") }
             return text
         }
     }
@@ -298,21 +263,16 @@ struct Scenes: CommandFamily {
         _ options: CommonOptions
     ) {
         let refused = refused.sorted { $0.key < $1.key }
-        guard !options.json else {
-            let members = refused.map { ($0.key, JSON($0.value)) }
-            return Output.write(
-                JSON.document([("scene", .string(name)), ("refused", .object(members))])
-            )
-        }
-        for (key, reason) in refused {
+        let members = refused.map { ($0.key, JSON($0.value)) }
+        options.answer([("scene", .string(name)), ("refused", .object(members))])
+        for (key, reason) in refused where !options.json {
             Output.complain("dualcamctl: \("\(key): \(reason.string ?? "")".printable)")
         }
     }
 
-    private static func write(_ text: String) {
-        guard Output.isTerminal else { return Output.write(text) }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        Output.write(lines.map { String($0).printable }.joined(separator: "\n"))
+    /// Returns TOML as it is, or without commands for a terminal.
+    private static func shown(_ text: String) -> String {
+        Output.isTerminal ? text.printableLines : text
     }
 
     /// Returns TOML values as JSON. The values that this version writes have the same form in both;

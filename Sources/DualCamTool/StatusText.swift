@@ -24,7 +24,7 @@ struct StatusText {
 
     /// Returns the lines of `dualcamctl cameras`.
     static func cameraLines(_ snapshot: Snapshot) -> [String] {
-        StatusText(snapshot: snapshot).rows(Role.allCases.map { ("", $0) }, showsSource: true)
+        StatusText(snapshot: snapshot).rows(Role.allCases.map { ("", $0) })
     }
 
     // MARK: - Stream
@@ -38,45 +38,33 @@ struct StatusText {
             default: .grey
             }
         let mark = ["stopped", "idle"].contains(state) ? "○" : "●"
-        var parts = [
-            mode(
-                snapshot[\StreamInterface.width],
-                snapshot[\StreamInterface.height],
-                snapshot[\StreamInterface.frameRate],
-                snapshot[\StreamInterface.pixelFormat]
-            )
+        let count = snapshot[\StreamInterface.consumers] ?? 0
+        let parts: [String?] = [
+            mode(snapshot.values(of: StreamInterface.self)),
+            snapshot[\StreamInterface.nodeID].flatMap { $0 == .max ? nil : "node \($0)" },
+            count == 0 ? nil : count == 1 ? "1 consumer" : "\(count) consumers",
+            snapshot[\PrivacyInterface.enabled] == true ? Colour.yellow("privacy") : nil,
         ]
-        if let node = snapshot[\StreamInterface.nodeID], node != .max {
-            parts.append("node \(node)")
-        }
-        if let count = snapshot[\StreamInterface.consumers], count > 0 {
-            parts.append(count == 1 ? "1 consumer" : "\(count) consumers")
-        }
-        if snapshot[\PrivacyInterface.enabled] ?? false {
-            parts.append(Colour.yellow("privacy"))
-        }
-        return colour("\(mark) \(state.padded(to: 11))") + " " + parts.joined(separator: " · ")
+        return colour("\(mark) \(state.padded(to: 11))") + " " + joined(parts)
     }
 
-    /// Returns for example "1280×720 at 30 fps, MJPG".
-    private func mode(
-        _ width: UInt32?,
-        _ height: UInt32?,
-        _ rate: UInt32?,
-        _ format: String?
-    ) -> String {
-        "\(width ?? 0)×\(height ?? 0) at \(rate ?? 0) fps, \(format?.printable ?? "")"
+    private func joined(_ parts: [String?]) -> String {
+        parts.compactMap { $0 }.joined(separator: " · ")
+    }
+
+    /// Returns for example "1280×720 at 30 fps, MJPG", of the stream or of a camera.
+    private func mode(_ properties: PropertyValues<some InterfaceMembers>) -> String {
+        func number(_ name: String) -> Int { properties.values[name]?.integer ?? 0 }
+        let format = properties.values["PixelFormat"]?.string?.printable ?? ""
+        return "\(number("Width"))×\(number("Height")) at \(number("FrameRate")) fps, \(format)"
     }
 
     // MARK: - Cameras
 
     private var cameraLines: [String] {
-        let labelled = [("main", snapshot.mainRole), (otherLabel, snapshot.insetRole)].compactMap {
-            label,
-            role in
-            role.map { (label, $0) }
-        }
-        return rows(labelled, showsSource: false).map { "  " + $0 }
+        let labelled = [("main", snapshot.mainRole), (otherLabel, snapshot.insetRole)]
+        return rows(labelled.compactMap { label, role in role.map { (label, $0) } })
+            .map { "  " + $0 }
     }
 
     private var otherLabel: String {
@@ -89,91 +77,59 @@ struct StatusText {
         }
     }
 
-    private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
-        let names = cameras.map { name(of: $0.role) }
+    /// Returns a line for each of `cameras`, without a label with its source.
+    private func rows(_ cameras: [(label: String, role: Role)]) -> [String] {
+        let rows = cameras.map { label, role in
+            (label, role, camera: snapshot.values(of: CameraInterface.self, role))
+        }
+        let names = rows.map { $0.camera[\.name]?.printable ?? "" }.map { $0.isEmpty ? "–" : $0 }
         let width = names.map(\.columns).max() ?? 0
-        return zip(cameras, names).map { camera, name in
-            var line = camera.label.isEmpty ? "" : camera.label.padded(to: 8)
-            line += "\(camera.role.rawValue.padded(to: 7)) \(name.padded(to: width))  "
-            line += remark(on: camera.role)
-            if showsSource, let source = snapshot[\CameraInterface.source, of: camera.role] {
-                line += " · " + source.printable
+        return zip(rows, names).map { row, name in
+            let (label, role, camera) = row
+            let source = label.isEmpty ? camera[\.source]?.printable : nil
+            let start = label.isEmpty ? "" : label.padded(to: 8)
+            return start + "\(role.rawValue.padded(to: 7)) \(name.padded(to: width))  "
+                + joined(remarks(on: camera, role) + [source])
+        }
+    }
+
+    private func remarks(on camera: PropertyValues<CameraInterface>, _ role: Role) -> [String?] {
+        let state = camera[\.state]?.printable ?? "unknown"
+        let reason = (camera[\.interruption]?.printable ?? "").replacing("-", with: " ")
+        let start =
+            switch state {
+            case "streaming": mode(camera)
+            case "interrupted" where reason != "not found": Colour.yellow("interrupted: \(reason)")
+            case "unavailable" where ["", "none"].contains(reason): Colour.grey("no camera")
+            case "interrupted", "unavailable": Colour.yellow(reason)
+            default: Colour.grey(state)
             }
-            return line
-        }
-    }
-
-    private func name(of role: Role) -> String {
-        let name = snapshot[\CameraInterface.name, of: role]?.printable ?? ""
-        return name.isEmpty ? "–" : name
-    }
-
-    private func remark(on role: Role) -> String {
-        var parts: [String] = []
-        let state = snapshot[\CameraInterface.state, of: role]?.printable ?? "unknown"
-        switch state {
-        case "streaming":
-            parts.append(
-                mode(
-                    snapshot[\CameraInterface.width, of: role],
-                    snapshot[\CameraInterface.height, of: role],
-                    snapshot[\CameraInterface.frameRate, of: role],
-                    snapshot[\CameraInterface.pixelFormat, of: role]
-                )
-            )
-        case "interrupted":
-            let reason = interruption(of: role)
-            parts.append(Colour.yellow(reason == "not found" ? reason : "interrupted: \(reason)"))
-        case "unavailable":
-            let reason = interruption(of: role)
-            parts.append(
-                ["", "none"].contains(reason) ? Colour.grey("no camera") : Colour.yellow(reason)
-            )
-        default: parts.append(Colour.grey(state))
-        }
-        if snapshot[\CameraInterface.mirror, of: role] ?? false { parts.append("mirrored") }
-        if let angle = snapshot[\CameraInterface.rotation, of: role], angle != 0 {
-            parts.append("turned \(angle)°")
-        }
-        if let zoom = snapshot[\CameraInterface.zoom, of: role], zoom != 1 {
-            parts.append("\(((zoom * 100).rounded() / 100).tidy)×")
-        }
-        if !(snapshot[\CameraInterface.perspective, of: role] ?? []).isEmpty {
-            parts.append("perspective")
-        }
-        if snapshot[\CameraInterface.ink, of: role] ?? false { parts.append("ink") }
-        if snapshot[\CameraInterface.frozen, of: role] ?? false {
-            parts.append(Colour.yellow("frozen"))
-        }
-        let locked = snapshot[\ControlsInterface.locked, of: role] ?? []
-        if !locked.isEmpty {
-            parts.append(locked.map(\.printable).joined(separator: ", ") + " locked")
-        }
-        if snapshot[\CameraInterface.lensFallback, of: role] ?? false {
-            let lens = snapshot[\CameraInterface.lens, of: role]?.printable ?? ""
-            parts.append(Colour.yellow("without \(lens)"))
-        }
-        return parts.joined(separator: " · ")
-    }
-
-    private func interruption(of role: Role) -> String {
-        let word = snapshot[\CameraInterface.interruption, of: role]?.printable ?? ""
-        return word.replacing("-", with: " ")
+        let locked = snapshot.values(of: ControlsInterface.self, role)[\.locked] ?? []
+        return [
+            start,
+            camera[\.mirror] == true ? "mirrored" : nil,
+            camera[\.rotation].flatMap { $0 == 0 ? nil : "turned \($0)°" },
+            camera[\.zoom].flatMap { $0 == 1 ? nil : "\((($0 * 100).rounded() / 100).tidy)×" },
+            camera[\.perspective]?.isEmpty == false ? "perspective" : nil,
+            camera[\.ink] == true ? "ink" : nil,
+            camera[\.frozen] == true ? Colour.yellow("frozen") : nil,
+            locked.isEmpty ? nil : locked.map(\.printable).joined(separator: ", ") + " locked",
+            camera[\.lensFallback] == true
+                ? Colour.yellow("without \(camera[\.lens]?.printable ?? "")") : nil,
+        ]
     }
 
     // MARK: - Scene
 
     private var layoutLine: String {
         let layout = snapshot[\SceneInterface.layout]?.printable ?? "unknown"
-        var parts = [layout]
-        if layout == "pip" {
-            let corner = snapshot[\SceneInterface.insetCorner]?.printable ?? ""
-            let percent = ((snapshot[\SceneInterface.insetSize] ?? 0) * 100).whole
-            let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
-            parts.append(isVisible ? "inset \(corner), \(percent) %" : "inset hidden")
-        }
-        if snapshot[\SceneInterface.swapped] ?? false { parts.append("swapped") }
-        return "  layout  " + parts.joined(separator: " · ")
+        let corner = snapshot[\SceneInterface.insetCorner]?.printable ?? ""
+        let percent = ((snapshot[\SceneInterface.insetSize] ?? 0) * 100).whole
+        let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
+        let inset = isVisible ? "inset \(corner), \(percent) %" : "inset hidden"
+        let isSwapped = snapshot[\SceneInterface.swapped] ?? false
+        return "  layout  "
+            + joined([layout, layout == "pip" ? inset : nil, isSwapped ? "swapped" : nil])
     }
 
     // MARK: - Viewers
@@ -186,22 +142,18 @@ struct StatusText {
             // Consumers are those of the stream's own node.
             hasConsumers || viewer["through"]?.string?.isEmpty == false
         }.map { viewer in
-            var who = viewer["name"]?.string?.printable ?? ""
-            if who.isEmpty { who = "an app" }
-            if let application = viewer["application-id"]?.string?.printable, !application.isEmpty {
-                who += " (\(application))"
-            } else if let process = viewer["pid"]?.integer, process > 0 {
-                who += " (\(process))"
+            func text(_ key: String) -> String? {
+                viewer[key]?.string.flatMap { $0.isEmpty ? nil : $0.printable }
             }
-            if let place = viewer["through"]?.string?.printable, !place.isEmpty {
-                who += ", through \(place)"
+            let process = viewer["pid"]?.integer.flatMap { $0 > 0 ? "\($0)" : nil }
+            let identity = (text("application-id") ?? process).map { " (\($0))" } ?? ""
+            let place = text("through").map { ", through \($0)" } ?? ""
+            let since = viewer["since"]?.integer.flatMap { time in
+                // Until the year 9999.
+                (1..<253_402_300_800_000_000).contains(time)
+                    ? "since \(WallTime(microseconds: Int64(time)).minute(on: now))" : nil
             }
-            var line = "  viewer  \(who)"
-            // Until the year 9999.
-            if let since = viewer["since"]?.integer, (1..<253_402_300_800_000_000).contains(since) {
-                line += " · since \(WallTime(microseconds: Int64(since)).minute(on: now))"
-            }
-            return line
+            return joined(["  viewer  " + (text("name") ?? "an app") + identity + place, since])
         }
     }
 
@@ -231,39 +183,28 @@ struct StatusText {
         _ role: Role,
         onlyManual: Bool = false
     ) -> [String] {
-        func value<Content>(
-            _ property: KeyPath<ControlsInterface, PropertyMember<Content>>
-        ) -> Content? {
-            snapshot[property, of: role]
+        let values = snapshot.values(of: ControlsInterface.self, role)
+        func shown(
+            _ text: String?,
+            _ automatic: KeyPath<ControlsInterface, PropertyMember<Bool>>
+        ) -> String? {
+            onlyManual && values[automatic] != false ? nil : text
         }
-        func isShown(_ automatic: KeyPath<ControlsInterface, PropertyMember<Bool>>) -> Bool {
-            !onlyManual || value(automatic) == false
-        }
-        var texts: [String] = []
-        if let iso = value(\.iso), iso > 0, isShown(\.isoAuto) {
-            let isApproximate = value(\.isoApproximate) ?? false
-            texts.append("ISO \(isApproximate ? "≈" : "")\(iso)")
-        }
-        if let shutter = value(\.shutterText), !shutter.isEmpty, isShown(\.exposureAuto) {
-            texts.append(shutter.printable)
-        }
-        if let aperture = value(\.aperture), aperture > 0, !onlyManual {
-            texts.append("f/\(aperture.tidy)")
-        }
-        let balance = value(\.whiteBalance)?.printable ?? "auto"
-        if !onlyManual || balance != "auto" {
-            let word = balance == "custom" ? [] : [balance]
-            let kelvin = [value(\.kelvin)].compactMap { $0 }.filter { $0 > 0 }.map { "\($0) K" }
-            texts.append((word + kelvin).joined(separator: " "))
-        }
-        if let focus = value(\.focusText), !focus.isEmpty, isShown(\.focusAuto) {
-            let isAutomatic = value(\.focusAuto) ?? false
-            texts.append(isAutomatic ? "AF" : "MF \(focus.printable)")
-        }
-        if let stops = value(\.compensation), stops != 0 {
-            texts.append("\(stops > 0 ? "+" : "")\(stops.tidy) EV")
-        }
-        return texts.filter { !$0.isEmpty }
+        let balance = values[\.whiteBalance]?.printable ?? "auto"
+        let colour = [balance == "custom" ? nil : balance, values.kelvinText]
+        let aperture = onlyManual ? nil : values[\.aperture].flatMap { $0 > 0 ? $0.tidy : nil }
+        let focus = values[\.focusText].flatMap { $0.isEmpty ? nil : "MF \($0.printable)" }
+        let stops = values[\.compensation].flatMap { $0 == 0 ? nil : values.stopsText + " EV" }
+        let texts: [String?] = [
+            shown(values.isoText.map { "ISO " + $0 }, \.isoAuto),
+            shown(values[\.shutterText]?.printable, \.exposureAuto),
+            aperture.map { "f/" + $0 },
+            onlyManual && balance == "auto"
+                ? nil : colour.compactMap { $0 }.joined(separator: " "),
+            shown(focus.map { values[\.focusAuto] == true ? "AF" : $0 }, \.focusAuto),
+            stops,
+        ]
+        return texts.compactMap { $0 }.filter { !$0.isEmpty }
     }
 
     // MARK: - Recording
@@ -289,5 +230,21 @@ struct StatusText {
     private var problemLines: [String] {
         let problems = snapshot[\StreamInterface.problems] ?? []
         return (problems.isEmpty ? [] : [""]) + problems.map { Colour.red("  ! ") + $0.printable }
+    }
+}
+
+extension PropertyValues<ControlsInterface> {
+    /// "≈400"; `nil` if it is not known.
+    var isoText: String? {
+        self[\.iso].flatMap { $0 > 0 ? (self[\.isoApproximate] == true ? "≈" : "") + "\($0)" : nil }
+    }
+
+    /// "5500 K"; `nil` if it is not known.
+    var kelvinText: String? { self[\.kelvin].flatMap { $0 > 0 ? "\($0) K" : nil } }
+
+    /// "+0.5"
+    var stopsText: String {
+        let stops = self[\.compensation] ?? 0
+        return (stops > 0 ? "+" : "") + stops.tidy
     }
 }

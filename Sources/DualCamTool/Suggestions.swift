@@ -96,10 +96,8 @@ private struct Asked {
     }
 
     private var path: ObjectPath? {
-        let place = place ?? .main
-        if let role = Role(rawValue: place.rawValue) { return role.path }
-        let shown = place == .inset ? \SceneInterface.inset : \SceneInterface.main
-        return try? client?.get(shown, startsService: false, within: Self.patience)
+        guard let client else { return nil }
+        return try? (place ?? .main).role(client, startsService: false, within: Self.patience).path
     }
 
     /// Returns a property of the object at `path`, or else of the camera; `nil` without a daemon.

@@ -3,8 +3,8 @@ import Control
 import DBusKit
 import DualCamCore
 import Frames
+import Platform
 
-/// The command line.
 struct Tool: CommandFamily {
     static let configuration = CommandConfiguration(
         commandName: "dualcamctl",
@@ -15,26 +15,48 @@ struct Tool: CommandFamily {
             """,
         version: DualCam.version,
         groupedSubcommands: [
-            CommandGroup(name: "Status", subcommands: Verbs.status + Verbs.monitor + Verbs.doctor),
-            CommandGroup(name: "Stream", subcommands: Verbs.stream),
+            CommandGroup(
+                name: "Status",
+                subcommands: [Status.self, Cameras.self, Monitor.self, DoctorCommand.self]
+            ),
+            CommandGroup(
+                name: "Stream",
+                subcommands: [Start.self, Stop.self, Toggle.self, Restore.self]
+            ),
             CommandGroup(
                 name: "Picture",
-                subcommands: Verbs.scene + Verbs.properties + Verbs.scenes
+                subcommands: [
+                    SwapPictures.self, Inset.self, Adjust<MainCamera>.self,
+                    Adjust<LayoutKind>.self, Adjust<SwapIcon>.self, Adjust<Hud>.self, Scenes.self,
+                    SetTitle.self,
+                ]
             ),
-            CommandGroup(name: "Recording", subcommands: Verbs.recording),
+            CommandGroup(name: "Recording", subcommands: [Record.self]),
             CommandGroup(
                 name: "Camera",
-                subcommands: Verbs.use + Verbs.look + Verbs.lens + Verbs.desk + Verbs.privacy
+                subcommands: [
+                    UseDevice.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
+                    Adjust<OrientationMode>.self, Adjust<Torch>.self, Adjust<Freeze>.self,
+                    Adjust<Ink>.self, SelectLens.self, SetZoom.self, SetPerspective.self,
+                    Desk.self, Adjust<Privacy>.self,
+                ]
             ),
-            CommandGroup(name: "Pro mode", subcommands: Verbs.values + Verbs.pro),
+            CommandGroup(
+                name: "Pro mode",
+                subcommands: [
+                    Adjust<ProMode>.self, Adjust<ISO>.self, Adjust<Shutter>.self,
+                    Adjust<Focus>.self, Adjust<WhiteBalanceKind>.self, Adjust<Compensation>.self,
+                    TurnDial.self, Lock.self, Unlock.self, Controls.self,
+                ]
+            ),
             CommandGroup(
                 name: "Photos",
-                subcommands: Verbs.photos + Verbs.livePhoto + Verbs.orient + Verbs.media
+                subcommands: [TakePhoto.self, Adjust<LivePhoto>.self, Orient.self, Media.self]
             ),
-            CommandGroup(name: "Desktop", subcommands: Verbs.desktop),
+            CommandGroup(name: "Desktop", subcommands: [View.self, Tray.self]),
             CommandGroup(
                 name: "Configuration",
-                subcommands: Verbs.config + Verbs.reset + Verbs.completions
+                subcommands: [Config.self, ResetAll.self, Completions.self]
             ),
         ]
     )
@@ -127,6 +149,9 @@ struct Tool: CommandFamily {
         } catch let failure as Failure {
             Output.complain("dualcamctl: \(failure.message.sentence)")
             return failure.status
+        } catch  where error is SystemError || error is SceneBook.Refusal {
+            Output.complain("dualcamctl: \("\(error)".printable.sentence)")
+            return .failed
         } catch let missing as MissingSubcommand {
             let words = missing.command.configuration.subcommands.map { $0._commandName }
             if missing.command != Tool.self {
@@ -164,29 +189,30 @@ extension CommandFamily {
     func run() throws { throw MissingSubcommand(command: Self.self) }
 }
 
-/// The verbs of the command line. Each file with verbs adds a list of those that it holds; a new
-/// verb is added there, and nowhere else.
-enum Verbs {
-    typealias List = [any ParsableCommand.Type]
-}
-
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Flag(help: "Print one line of JSON.")
     var json = false
+
+    /// Prints `members` if JSON was asked for, and `text` otherwise.
+    func answer(
+        _ members: @autoclosure () throws -> [(String, JSON)],
+        text: @autoclosure () -> String = ""
+    ) rethrows {
+        Output.write(try json ? JSON.document(members()) : text())
+    }
 }
 
-/// Prints `members` if JSON was asked for.
-func report(
-    _ options: CommonOptions,
-    _ members: @autoclosure () throws -> [(String, JSON)]
-) rethrows {
-    if options.json { Output.write(JSON.document(try members())) }
+/// Refuses the command line with `message` unless `isRight`.
+func expect(
+    _ isRight: Bool,
+    _ message: @autoclosure () -> String
+) throws(ValidationError) {
+    guard isRight else { throw ValidationError(message()) }
 }
 
 extension Role: ExpressibleByArgument {}
 
-/// An argument that switches something.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on
     case off

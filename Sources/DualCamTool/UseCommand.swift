@@ -4,10 +4,6 @@ import DBusKit
 import DualCamCore
 import Platform
 
-extension Verbs {
-    static let use: List = [UseDevice.self]
-}
-
 struct UseDevice: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
@@ -30,34 +26,30 @@ struct UseDevice: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func validate() throws {
-        guard undo ? role == nil : (role == nil) == (device == nil) else {
-            throw ValidationError("Expected back or front and a device, or --undo.")
-        }
+        try expect(
+            undo ? role == nil : (role == nil) == (device == nil),
+            "Expected back or front and a device, or --undo."
+        )
     }
 
     func run() throws {
         let client = try Client()
         let isChange = undo || role != nil
         func sources() throws -> [Role: String] {
-            var sources: [Role: String] = [:]
-            for role in Role.allCases {
-                sources[role] = try client.get(
-                    \CameraInterface.source,
-                    at: role.path,
-                    startsService: isChange
-                )
-            }
-            return sources
+            let source = \CameraInterface.source
+            return Dictionary(
+                uniqueKeysWithValues: try Role.allCases.map {
+                    ($0, try client.get(source, at: $0.path, startsService: isChange))
+                }
+            )
         }
         let before = try sources()
         if let role, let device {
             // The daemon may have another working directory.
-            let path = device.hasPrefix("file:") ? absolutePath(String(device.dropFirst(5))) : ""
-            try client.call(
-                \CameraInterface.use,
-                at: role.path,
-                path.isEmpty ? device : "file:\(path)"
-            )
+            let source =
+                device.hasPrefix("file:")
+                ? "file:" + absolutePath(String(device.dropFirst(5))) : device
+            try client.call(\CameraInterface.use, at: role.path, source)
         } else if undo {
             try client.call(\StreamInterface.undoUse)
         }

@@ -13,12 +13,10 @@ protocol PropertyKind {
 
 protocol CameraKind: PropertyKind where Place == CameraOption {}
 
-/// No option for a camera.
 struct NoPlace: ParsableArguments {}
 
 /// The rules of a verb for a property.
 struct PropertyVerb {
-    /// A request to the daemon.
     enum Change {
         case set(Value)
         /// A change from what it is, which the daemon makes.
@@ -116,7 +114,6 @@ struct PropertyVerb {
     }
 }
 
-/// A verb for a property.
 struct Adjust<Kind: PropertyKind>: ParsableCommand {
     static var configuration: CommandConfiguration {
         let verb = Kind.verb
@@ -183,17 +180,21 @@ struct ChangeOptions: ParsableArguments {
 enum CameraPlace: String, CaseIterable, ExpressibleByArgument {
     case back, front, main, inset
 
-    func role(_ client: Client, startsService: Bool = true) throws(Failure) -> Role {
+    func role(
+        _ client: Client,
+        startsService: Bool = true,
+        within timeout: Double = Client.defaultTimeout
+    ) throws(Failure) -> Role {
         if let role = Role(rawValue: rawValue) { return role }
         let place = self == .inset ? \SceneInterface.inset : \SceneInterface.main
-        guard let role = Role(try client.get(place, startsService: startsService)) else {
+        let path = try client.get(place, startsService: startsService, within: timeout)
+        guard let role = Role(path) else {
             throw Failure(status: .notFound, message: "There is no \(rawValue) camera.")
         }
         return role
     }
 }
 
-/// The option for the camera of a command.
 struct CameraOption: ParsableArguments {
     @Option(name: .customLong("camera"), help: "The camera to use (default: main, the large one).")
     var place: CameraPlace?

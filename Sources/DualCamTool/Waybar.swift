@@ -4,12 +4,7 @@ import DBusKit
 /// A snapshot for a module of Waybar: a line of JSON on each change, for "return-type": "json".
 enum Waybar {
     static func line(_ snapshot: Snapshot?) -> String {
-        guard let snapshot else {
-            return JSON.object([
-                ("text", .string("○")), ("alt", .string("off")),
-                ("tooltip", .string("DualCam is not running")), ("class", .array([.string("off")])),
-            ]).text + "\n"
-        }
+        guard let snapshot else { return line("○", "off", "DualCam is not running", ["off"]) }
         let state = snapshot[\StreamInterface.state]?.printable ?? "unknown"
         let isLive = !["stopped", "idle"].contains(state)
         var classes = [state]
@@ -19,15 +14,20 @@ enum Waybar {
         let recording = StatusText.recordingText(snapshot.values(of: CaptureInterface.self))
         if recording != nil { classes.append("recording") }
         let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
-        let text = [recording ?? (isLive ? "●" : "○")] + values
-        return JSON.object([
-            ("text", .string(text.joined(separator: "  ").escapedForMarkup)),
-            ("alt", .string(state)),
-            (
-                "tooltip",
-                .string(StatusText.plainLines(snapshot).joined(separator: "\n").escapedForMarkup)
-            ),
-            ("class", .array(classes.map { .string($0) })),
+        let text = ([recording ?? (isLive ? "●" : "○")] + values).joined(separator: "  ")
+        let tooltip = StatusText.plainLines(snapshot).joined(separator: "\n")
+        return line(text, state, tooltip, classes)
+    }
+
+    private static func line(
+        _ text: String,
+        _ state: String,
+        _ tooltip: String,
+        _ classes: [String]
+    ) -> String {
+        JSON.object([
+            ("text", .string(text.escapedForMarkup)), ("alt", .string(state)),
+            ("tooltip", .string(tooltip.escapedForMarkup)), ("class", JSON(classes)),
         ]).text + "\n"
     }
 }

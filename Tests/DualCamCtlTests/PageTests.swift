@@ -220,7 +220,7 @@ private struct Page: CustomTestStringConvertible {
                 "Every command but `tray` and `view` takes `--json`."
             )
         )
-        var rest: Verbs.List = [Tool.self]
+        var rest: [any ParsableCommand.Type] = [Tool.self]
         var without: [String] = []
         while let command = rest.popLast() {
             rest += command.configuration.subcommands

@@ -291,13 +291,13 @@ import Testing
         ]
     )
     func mistakes(_ template: String, _ message: String) throws {
-        let mistake = try #require(throws: Template.Mistake.self) { try Template(template) }
+        let mistake = try #require(throws: ValidationError.self) { try Template(template) }
         #expect(message.isEmpty || mistake.message.contains(message), "\(mistake.message)")
     }
 
     @Test(arguments: ["uc(", "default(\"\", ", "((", "[", "{{ ", "\"", "a.", "statistics.a."])
     func `that are nested without end are refused, too`(_ part: String) {
         let template = "{{ " + String(repeating: part, count: 120_000 / part.count)
-        #expect(throws: Template.Mistake.self) { try Template(template) }
+        #expect(throws: ValidationError.self) { try Template(template) }
     }
 }

@@ -265,8 +265,9 @@ struct CommandTests {
                 )
                 .map { String($0.1) }
             )
+            guard file == "Tool.swift" else { continue }
             listed.formUnion(
-                text.matches(of: /static let [A-Za-z]+: List = \[([^\]]*)\]/).flatMap {
+                text.matches(of: /subcommands: \[([^\]]*)\]/).flatMap {
                     String($0.1).matches(of: /([A-Za-z]+)>?\.self/).map { String($0.1) }
                 }
             )

@@ -1,13 +1,10 @@
 import ArgumentParser
 import Control
 import DBusKit
+import Doctor
 import DualCamCore
 import Glibc
 import Platform
-
-extension Verbs {
-    static let desktop: List = [View.self, Tray.self]
-}
 
 struct Tray: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,32 +25,15 @@ struct Tray: ParsableCommand {
 
     func run() throws {
         if let atLogin { return try start(atLogin) }
-        let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
         let client = try Client()
-        let loop = client.loop
-        try loop.watch(signals.descriptor, for: .readable) { _ in loop.stop() }
-        var isLost = false
-        client.connection.onDisconnect = {
-            isLost = true
-            loop.stop()
-        }
-        let item = TrayItem(client.connection) { loop.stop() }
-        withExtendedLifetime(item) { loop.run() }
-        if isLost { throw Failure(status: .notRunning, message: "the session bus is gone") }
+        let item = TrayItem(client.connection) { client.loop.stop() }
+        try withExtendedLifetime(item) { try client.runUntilEnded() }
     }
-}
 
-extension Tray {
     /// Switches the entry of the tray among what starts with the session.
     private func start(_ wish: Switch) throws {
-        guard let entry = Autostart.tray else {
-            throw Failure(status: .failed, message: "there is no home directory")
-        }
-        do {
-            try entry.set(wish == .toggle ? !entry.isOn : wish == .on)
-        } catch {
-            throw Failure(status: .failed, message: "\(error)")
-        }
+        guard let entry = Autostart.tray else { throw Failure("there is no home directory") }
+        try entry.set(wish == .toggle ? !entry.isOn : wish == .on)
     }
 }
 
@@ -65,13 +45,10 @@ struct View: ParsableCommand {
 
     func run() throws {
         guard DualCamWindow.isInstalled else {
-            throw Failure(
-                status: .failed,
-                message: "dualcam-view is not installed; its package has the same name"
-            )
+            throw Failure("dualcam-view is not installed; its package has the same name")
         }
         DualCamWindow.become()
-        throw Failure(status: .failed, message: "dualcam-view does not start")
+        throw Failure("dualcam-view does not start")
     }
 }
 
@@ -94,14 +71,9 @@ enum DualCamWindow {
     /// Starts it detached from this process.
     static func start() {
         guard let path else { return }
-        var id = pid_t()
         // The shell ends at once, and leaves the window to the system.
-        var words: [UnsafeMutablePointer<CChar>?] = [
-            strdup("sh"), strdup("-c"), strdup("setsid \"$0\" </dev/null >/dev/null 2>&1 &"),
-            strdup(path), nil,
-        ]
-        defer { words.forEach { free($0) } }
-        guard posix_spawnp(&id, "sh", nil, nil, &words, environ) == 0 else { return }
-        while waitpid(id, nil, 0) < 0, errno == EINTR {}
+        _ = try? Program.status(of: [
+            "sh", "-c", "setsid \"$0\" </dev/null >/dev/null 2>&1 &", path,
+        ])
     }
 }

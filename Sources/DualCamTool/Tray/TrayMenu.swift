@@ -4,7 +4,6 @@ import DualCamCore
 
 /// The tray's menu, as com.canonical.dbusmenu has it.
 struct TrayMenu: Hashable {
-    /// The effect of an item.
     enum Action: Hashable {
         case swap
         case layout(Layout)
@@ -17,7 +16,6 @@ struct TrayMenu: Hashable {
         case quit
     }
 
-    /// An item of the menu.
     struct Item: Hashable, Sendable {
         /// Its number, which means the same as long as the tray runs: a menu that is open may be
         /// older than what the daemon tells.
@@ -32,7 +30,6 @@ struct TrayMenu: Hashable {
         static let line = Item(label: "")
     }
 
-    /// A mark before an item.
     struct Mark: Hashable {
         var isOn: Bool
         var isOneOfSeveral = false
