@@ -2,7 +2,7 @@ package import DualCamCore
 package import Frames
 import Imaging
 
-/// The mark of a recording as drawn: a pill with a red dot and the time.
+/// The mark of a recording as drawn: a pill with a red dot, or two bars in a pause, and the time.
 package struct MarkPicture: Sendable {
     // In pixels of a canvas 720 high.
     private static let (height, padding) = (38.0, 15.0)
@@ -27,11 +27,14 @@ package struct MarkPicture: Sendable {
         drawing.fill(Rect(size), radius: middle, .black(0.67))
         let dot = Self.dot * unit
         let left = (Double(size.width) - inner) / 2
-        drawing.fill(
-            Rect(x: left, y: middle - dot / 2, width: dot, height: dot),
-            radius: dot / 2,
-            Self.red
-        )
+        let part = mark.isPaused ? 0.36 : 1
+        for x in mark.isPaused ? [0, 1 - part] : [0] {
+            drawing.fill(
+                Rect(x: left + x * dot, y: middle - dot / 2, width: part * dot, height: dot),
+                radius: mark.isPaused ? 0 : dot / 2,
+                mark.isPaused ? .white() : Self.red
+            )
+        }
         drawing.write(
             mark.text,
             font,

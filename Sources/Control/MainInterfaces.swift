@@ -284,6 +284,8 @@ package struct CaptureInterface: InterfaceMembers {
         gives: ArgumentMember<Bool>("recording"),
         ArgumentMember<[[String: Value]]>("files")
     )
+    package let pauseRecording = MethodMember("PauseRecording")
+    package let resumeRecording = MethodMember("ResumeRecording")
     package let stopRecording = MethodMember(
         "StopRecording",
         gives: ArgumentMember<[[String: Value]]>("files")
@@ -299,6 +301,7 @@ package struct CaptureInterface: InterfaceMembers {
 
     package let livePhoto = PropertyMember<Bool>("LivePhoto", .readWrite)
     package let recording = PropertyMember<Bool>("Recording")
+    package let recordingPaused = PropertyMember<Bool>("RecordingPaused")
     package let recordingSeconds = PropertyMember<UInt32>("RecordingSeconds")
     package let recordingSilence = PropertyMember<String>("RecordingSilence")
     package let recordingRoom = PropertyMember<UInt64>("RecordingRoom")

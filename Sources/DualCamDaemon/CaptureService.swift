@@ -43,6 +43,12 @@ final class CaptureService {
                 toggles.append { [unowned self] in toggle(request, call) }
                 if toggles.count == 1 { toggles[0]() }
             }
+            capture.answer(\.pauseRecording) { [unowned self] call in
+                call.answer(session.pause(true).mapError(error))
+            }
+            capture.answer(\.resumeRecording) { [unowned self] call in
+                call.answer(session.pause(false).mapError(error))
+            }
             capture.answer(\.stopRecording) { [unowned self] call in
                 session.stop { [unowned self] result in
                     call.answer(result.map { $0.map(described) }.mapError(error))
@@ -104,6 +110,7 @@ final class CaptureService {
         let (daemon, session) = (daemon, session)
         capture.bind(Settings.rows, at: \.self, of: daemon)
         capture.get(\.recording) { daemon.state.recording.phase == .running }
+        capture.get(\.recordingPaused) { daemon.state.recording.isPaused }
         capture.get(\.recordingSeconds) { UInt32(clamping: session.seconds) }
         capture.get(\.recordingSilence) { session.silence }
         capture.get(\.recordingRoom) { UInt64(session.space?.left ?? 0) }

@@ -264,7 +264,8 @@ final class Daemon {
         case .startCrossing, .startLensRetry, .startGrace, .endGrace, .startCameraGrace,
             .endCameraGrace, .startSettling:
             timers?.carryOut(effect)
-        case .endPreview, .prepareRecording, .beginRecording, .endRecording, .askLogin,
+        case .endPreview, .prepareRecording, .beginRecording, .pauseRecording, .endRecording,
+            .askLogin,
             .startLoginMemory, .endLoginMemory, .storePrivacy, .announce:
             for perform in performers { perform(effect) }
         case .setControls(let role, let commands, let scene):

@@ -68,7 +68,7 @@ final class RecordingSession {
     private var firstSilence = ""
     /// `true` once it is known if there is sound, or none is wanted.
     private var isSoundKnown = false
-    /// The bytes left when the recording began, and when that was.
+    /// The bytes left when the recording began, and when that was. Pauses do not count.
     private var roomBefore: (left: Int64, time: Timestamp)?
     private var recorders: [RecordedPicture: Recorder] = [:]
     private var microphone: Microphone?
@@ -252,6 +252,13 @@ final class RecordingSession {
         daemon.send(.recording(.stop))
     }
 
+    /// Pauses the recording, or goes on.
+    func pause(_ isPaused: Bool) -> Result<Void, Refusal> {
+        guard daemon.state.recording.phase == .running else { return .failure(.notRecording) }
+        daemon.send(.recording(.pause(isPaused)))
+        return .success(())
+    }
+
     /// Waits at the end of the daemon until the files are finished, at most until `deadline`.
     /// Returns `false` if a thread still runs.
     func end(by deadline: Timestamp = MonotonicClock.now + endDuration) -> Bool {
@@ -275,6 +282,10 @@ final class RecordingSession {
         switch effect {
         case .prepareRecording(let wantsSound): prepare(wantsSound)
         case .beginRecording: begin()
+        case .pauseRecording(let pauses):
+            Log.record.notice(pauses.isOpen ? "paused" : "resumed")
+            for recorder in recorders.values { recorder.leaveOut(pauses) }
+            microphone?.leaveOut(pauses)
         case .endRecording: end(at: MonotonicClock.now)
         default: break
         }
@@ -381,7 +392,9 @@ final class RecordingSession {
         case .level(let level): onLevel(level)
         case .packet(let packet):
             // Sound after the end of the pictures would make the files longer.
-            let isOver = daemon.state.recording.phase == .ending && packet.time >= endTime
+            let recording = daemon.state.recording
+            let isOver =
+                recording.phase == .ending && packet.time >= recording.pauses.place(of: endTime)
             if !isOver { for recorder in recorders.values { recorder.take(sound: packet) } }
         case .ended:
             // The thread has nothing left to do.
@@ -421,7 +434,7 @@ final class RecordingSession {
     private func take(_ space: DiskSpace) {
         self.space = space
         if space.isExhausted { return fail(.noSpace(space.shortage)) }
-        let now = MonotonicClock.now
+        let now = daemon.state.recording.pauses.place(of: MonotonicClock.now)
         let (before, since) = roomBefore ?? (space.left, now)
         roomBefore = (before, since)
         let wasLow = problems.contains { $0.hasPrefix(Self.littleRoom) }

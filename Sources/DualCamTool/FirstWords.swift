@@ -21,10 +21,11 @@ enum FirstWords {
         preview window gui open watch look display ui: To see the picture in a window: dualcamctl \
         view
         pause hold freeze-frame still: To keep a picture still: dualcamctl freeze on. To turn the \
-        cameras off: dualcamctl privacy on
+        cameras off: dualcamctl privacy on. To pause a recording: dualcamctl record pause
         hide blank black cover off disable camera-off block shutter-close: To turn the cameras \
         off and stay in the call: dualcamctl privacy on
-        unhide resume on unblock continue: To turn the cameras on again: dualcamctl privacy off
+        unhide resume on unblock continue: To turn the cameras on again: dualcamctl privacy off. \
+        To go on recording: dualcamctl record resume
         mute unmute mic microphone audio sound volume: DualCam has no sound in calls: mute it in \
         the app. For a recording without sound: dualcamctl record start --no-audio
         snapshot picture shot capture screenshot take snap grab pic image: To take a photo: \

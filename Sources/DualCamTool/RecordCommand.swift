@@ -10,7 +10,8 @@ struct Record: ParsableCommand {
         abstract: "Record both cameras and the stream.",
         discussion: """
             Each picture gets a file of its own, with sound, in the directory that the \
-            configuration names. start and stop print where the files are.
+            configuration names. start and stop print where the files are. After a pause the \
+            recording goes on in the same files, where a chapter begins.
             """
     )
 
@@ -18,6 +19,8 @@ struct Record: ParsableCommand {
         case start
         case stop
         case toggle
+        case pause
+        case resume
         case status
     }
 
@@ -33,7 +36,7 @@ struct Record: ParsableCommand {
         case mjpeg
     }
 
-    @Argument(help: "Start or stop recording, or show what is being recorded.")
+    @Argument(help: "Start, stop or pause recording, or show what is being recorded.")
     var verb = Verb.status
     @Option(
         help: ArgumentHelp(
@@ -73,6 +76,12 @@ struct Record: ParsableCommand {
                 within: Self.timeout
             )
             if isRecording { try reportStart(client) } else { try report(files) }
+        case .pause, .resume:
+            let method =
+                verb == .pause
+                ? \CaptureInterface.pauseRecording : \CaptureInterface.resumeRecording
+            try client.call(method, within: 10)
+            try show(client)
         case .status: try show(client)
         }
     }
@@ -161,6 +170,7 @@ struct Record: ParsableCommand {
             return Output.write(
                 JSON.document([
                     ("recording", JSON(values[\.recording])),
+                    ("recordingPaused", JSON(values[\.recordingPaused])),
                     ("recordingSeconds", JSON(values[\.recordingSeconds])),
                     ("recordingFiles", JSON(values[\.recordingFiles])),
                     ("recordingRoom", JSON(values[\.recordingRoom])),

@@ -222,7 +222,8 @@ struct StatusText {
     /// recorded.
     static func recordingText(_ capture: PropertyValues<CaptureInterface>) -> String? {
         guard capture[\.recording] ?? false else { return nil }
-        return "● REC \(Clock.text(seconds: Int(capture[\.recordingSeconds] ?? 0)))"
+        let words = capture[\.recordingPaused] ?? false ? " (paused)" : ""
+        return "● REC \(Clock.text(seconds: Int(capture[\.recordingSeconds] ?? 0)))" + words
     }
 
     // MARK: - Problems

@@ -13,6 +13,7 @@ enum Waybar {
         if snapshot[\SceneInterface.swapped] ?? false { classes.append("swapped") }
         let recording = StatusText.recordingText(snapshot.values(of: CaptureInterface.self))
         if recording != nil { classes.append("recording") }
+        if snapshot[\CaptureInterface.recordingPaused] ?? false { classes.append("paused") }
         let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
         let text = ([recording ?? (isLive ? "●" : "○")] + values).joined(separator: "  ")
         let tooltip = StatusText.plainLines(snapshot).joined(separator: "\n")

@@ -140,6 +140,7 @@ final class Toast {
 final class RecordingPill {
     let widget: Widget
     var onStop: () -> Void = {}
+    private let dot = Box().style("dot").place(.center, .center)
     private let time = Label("0:00")
     private let bar: DrawingArea
     private let stop = Button(icon: icon("stop"), "Stop Recording")
@@ -176,7 +177,6 @@ final class RecordingPill {
         bar.place(.center, .center)
         bar.isVisible = false
         stop.style("disc").keepsFocus().place(.center, .center)
-        let dot = Box().style("dot").place(.center, .center)
         widget = Box(spacing: 8, [dot, time, bar, stop]).style("pill", "recording")
         widget.isVisible = false
         stop.onClick { [unowned self] in onStop() }
@@ -198,7 +198,11 @@ final class RecordingPill {
             if !measures { meter.filled = nil }
         }
         guard isRecording else { return }
-        time.text = Clock.text(seconds: Int(daemon?[\CaptureInterface.recordingSeconds] ?? 0))
+        let isPaused = daemon?[\CaptureInterface.recordingPaused] ?? false
+        dot.isVisible = !isPaused
+        time.text =
+            (isPaused ? "Paused " : "")
+            + Clock.text(seconds: Int(daemon?[\CaptureInterface.recordingSeconds] ?? 0))
     }
 
     /// Takes the level of the sound, 0 … 1; `nil` where there is none.

@@ -483,6 +483,7 @@ final class PictureWindow {
             camera: name,
             isPrivate: knowledge.isPrivate,
             isRecording: daemon?[\CaptureInterface.recording] ?? false,
+            isPaused: daemon?[\CaptureInterface.recordingPaused] ?? false,
             situation: knowledge.situation?.title ?? ""
         )
         for sentence in news.sentences(since: told) { say(sentence) }

@@ -150,7 +150,7 @@ package struct Frame: Sendable {
     package let layout: FrameLayout
     package let color: ColorSpace
     /// The time of capture, on CLOCK_MONOTONIC.
-    package let timestamp: Timestamp
+    package var timestamp: Timestamp
     /// The camera's own frame number; gaps show losses.
     package let sequence: UInt64
     /// The size of the camera's picture in pixels. This frame may be a smaller copy of it.

@@ -135,11 +135,18 @@ final class MatroskaWriter {
     func isUsed(_ track: Int) -> Bool { last[track] != .min }
 
     /// Finishes the file: adds its duration and an index, takes out tracks without a packet, and
-    /// waits until it is on the disk.
+    /// waits until it is on the disk. Each of `chapters` is the begin of one and the end of the one
+    /// before.
     ///
     /// - Throws: As `flush()`.
-    func finish() throws(MediaError) {
+    func finish(chapters: [Timestamp] = []) throws(MediaError) {
         guard isOpen, let context else { return }
+        let unit = AVRational(num: 1, den: 1_000_000_000)
+        for (begin, end) in zip(chapters, chapters.dropFirst()) {
+            let (begin, end) = ((begin - start).nanoseconds, (end - start).nanoseconds)
+            // The file is worth more than the mark.
+            _ = cav_add_chapter(context, unit, begin, end)
+        }
         output.isHeader = true
         let result = av_write_trailer(context)
         try check("av_write_trailer", result)

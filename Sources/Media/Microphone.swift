@@ -24,6 +24,7 @@ package final class Microphone: Sendable {
         var start: Timestamp?
         var end: Timestamp?
         var isPaused = false
+        var pauses = Pauses()
         var isMeasured = false
     }
 
@@ -74,6 +75,9 @@ package final class Microphone: Sendable {
 
     /// Releases the microphone for a while, or takes it again. The gap is silent in the recording.
     package func pause(_ isPaused: Bool) { span.withLock { $0.isPaused = isPaused } }
+
+    /// Leaves these times out of the sound, and of the times of packets. The microphone stays open.
+    package func leaveOut(_ pauses: Pauses) { span.withLock { $0.pauses = pauses } }
 
     /// Reports the level of the sound ten times a second, or no longer.
     package func measure(_ isMeasured: Bool) { span.withLock { $0.isMeasured = isMeasured } }
@@ -137,10 +141,11 @@ package final class Microphone: Sendable {
                 if encoder == nil { encoder = try? makeEncoder(start) }
                 let length = Timestamp(seconds: Double(block.count) / Double(SoundSource.rate))
                 recordedUntil = block.time + length
-                guard recordedUntil > start else { continue }
+                guard recordedUntil > start, !span.pauses.contains(block.time) else { continue }
+                let time = span.pauses.place(of: block.time)
                 let current = encoder
                 send { () throws(MediaError) in
-                    try current?.encode(block.samples, at: block.time) ?? []
+                    try current?.encode(block.samples, at: time) ?? []
                 }
             }
             if span.isMeasured, MonotonicClock.now - levelled >= Self.levelInterval {

@@ -57,6 +57,8 @@ package final class MovieFile: Sendable {
         /// The end of the last picture, once `end(at:dropped:)` was called.
         var end: Timestamp?
         var dropped: Int?
+        /// The begins of chapters.
+        var marks: [Timestamp] = []
         /// `true` once the file takes no more packets.
         var isOver = false
         /// `true` once it has ended so that the recording has to go on in another file.
@@ -155,13 +157,14 @@ package final class MovieFile: Sendable {
         return isPut
     }
 
-    /// Ends the file. The last picture lasts until `time`; `dropped` pictures are missing. Does not
-    /// wait.
-    func end(at time: Timestamp, dropped: Int? = nil) {
+    /// Ends the file. The last picture lasts until `time`; `dropped` pictures are missing; those of
+    /// `marks` that are within begin chapters. Does not wait.
+    func end(at time: Timestamp, dropped: Int? = nil, marks: [Timestamp] = []) {
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = time
             state.dropped = dropped
+            state.marks = marks
         }
         worker.wake()
     }
@@ -257,7 +260,8 @@ package final class MovieFile: Sendable {
                 // The pictures stay even if there is no room for the index.
                 try writer.flush(durably: false)
                 progress.kept = (progress.frames, progress.end)
-                try writer.finish()
+                let marks = state.withLock { $0.marks }.filter { start < $0 && $0 < end }
+                try writer.finish(chapters: marks.isEmpty ? [] : [start] + marks + [end])
                 return writer.place
             }
             guard MonotonicClock.now >= due else { continue }

@@ -107,6 +107,7 @@ package final class Recorder: FrameTap {
         var pool = FramePool([])
         var poolSize = 0
         var copies = GrowingPool(count: Recorder.mostRaw + 1)
+        var pauses = Pauses()
         /// The end of the recording, once `end(at:)` was called.
         var end: Timestamp?
 
@@ -145,8 +146,10 @@ package final class Recorder: FrameTap {
     ///
     /// Neither waits nor allocates.
     package func take(_ frame: Frame) {
-        guard frame.timestamp >= plan.start else { return }
-        let isTaken = state.withLock { state in
+        guard let place = place(of: frame.timestamp) else { return }
+        var frame = frame
+        frame.timestamp = place
+        let isTaken = state.withLock { [frame] state in
             guard state.raw < Self.mostRaw, state.hasRoom, state.samples.put(.frame(frame)) else {
                 state.dropped += 1
                 return false
@@ -161,7 +164,7 @@ package final class Recorder: FrameTap {
     ///
     /// Does not wait. Allocates for the first picture, and for one larger than all before.
     package func take(copying frame: Frame) {
-        guard frame.timestamp >= plan.start else { return }
+        guard place(of: frame.timestamp) != nil else { return }
         let size = frame.layout.byteCount
         let copy = state.withLock { state -> FrameBuffer? in
             state.copies.draw(byteCount: size)
@@ -186,7 +189,7 @@ package final class Recorder: FrameTap {
     ///
     /// Does not wait. Allocates for the first JPEG, and for one much larger than those before.
     package func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
-        guard time >= plan.start, let base = bytes.baseAddress else { return }
+        guard let time = place(of: time), let base = bytes.baseAddress else { return }
         let buffer = state.withLock { state -> FrameBuffer? in
             // With room for an end marker.
             if state.poolSize < bytes.count + 2 {
@@ -207,7 +210,7 @@ package final class Recorder: FrameTap {
         worker.wake()
     }
 
-    /// Takes a packet of encoded sound.
+    /// Takes a packet of encoded sound, whose time is without pauses.
     package func take(sound packet: Packet) {
         let isTaken = state.withLock { $0.hasRoom && $0.samples.put(.sound(packet)) }
         if isTaken { worker.wake() }
@@ -217,12 +220,18 @@ package final class Recorder: FrameTap {
     package func turn(by degrees: Int) { put(.turn(degrees)) }
 
     /// Marks a discontinuity: the file ends at `time`, and the next picture begins another.
-    package func discontinue(at time: Timestamp) { put(.discontinuity(time)) }
+    package func discontinue(at time: Timestamp) {
+        put(.discontinuity(state.withLock { $0.pauses.place(of: time) }))
+    }
+
+    /// Leaves these times out, all but the last of which are over. Each file has a chapter mark
+    /// where it goes on. Nothing is encoded or written meanwhile.
+    package func leaveOut(_ pauses: Pauses) { state.withLock { $0.pauses = pauses } }
 
     /// Ends the recording at `time`, after the samples taken so far. Does not wait. The first call
     /// counts.
     package func end(at time: Timestamp) {
-        state.withLock { $0.end = $0.end ?? time }
+        state.withLock { $0.end = $0.end ?? $0.pauses.place(of: time) }
         worker.wake()
     }
 
@@ -239,6 +248,12 @@ package final class Recorder: FrameTap {
 
     /// `true` while there is room for another picture.
     var hasRoom: Bool { state.withLock { $0.raw < Self.mostRaw && $0.hasRoom } }
+
+    /// Returns the time without pauses of a picture taken at `time`; `nil` if it is left out.
+    private func place(of time: Timestamp) -> Timestamp? {
+        guard time >= plan.start else { return nil }
+        return state.withLock { $0.pauses.contains(time) ? nil : $0.pauses.place(of: time) }
+    }
 
     private func put(_ sample: Sample) {
         // Without room even in the reserve, the thread has been stuck for seconds.
@@ -426,7 +441,8 @@ package final class Recorder: FrameTap {
             at time: Timestamp
         ) throws(MediaError) {
             count += 1
-            if count == 1, let name = plan.name { stem = name(time) }
+            let pauses = shared.state.withLock { $0.pauses }
+            if count == 1, let name = plan.name { stem = name(pauses.time(at: time)) }
             let path = stem + (count == 1 ? "" : "-\(count)") + ".mkv"
             let start = count == 1 ? plan.start : time
             let report = shared.report
@@ -438,7 +454,7 @@ package final class Recorder: FrameTap {
                     name: "write-\(plan.picture)",
                     tracks: tracks,
                     start: start,
-                    tags: tags(from: start),
+                    tags: tags(from: start, pauses),
                     mode: plan.mode
                 ) { [shared] told in
                     switch told {
@@ -459,9 +475,9 @@ package final class Recorder: FrameTap {
         }
 
         /// Returns the tags of a file that begins at `start`.
-        private func tags(from start: Timestamp) -> [String: String] {
+        private func tags(from start: Timestamp, _ pauses: Pauses) -> [String: String] {
             var tags = plan.tags
-            let moment = WallTime(start)
+            let moment = WallTime(pauses.time(at: start))
             tags["creation_time"] = moment.utc
             if plan.rate >= 1, Track.rates.contains(plan.rate) {
                 tags["timecode"] = moment.timecode(rate: plan.rate)
@@ -478,8 +494,8 @@ package final class Recorder: FrameTap {
                 layout = nil
                 plan.preRoll?.flush()
                 if let file {
-                    let dropped = shared.dropped
-                    file.end(at: time, dropped: dropped - droppedBefore)
+                    let (dropped, marks) = shared.state.withLock { ($0.dropped, $0.pauses.places) }
+                    file.end(at: time, dropped: dropped - droppedBefore, marks: marks)
                     droppedBefore = dropped
                 }
                 file = nil

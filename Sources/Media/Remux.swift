@@ -294,7 +294,13 @@ package enum Remux {
             )
         }
         var options: OpaquePointer?
-        if !isMatroska { output.addTagsOfMP4(&options) }
+        if !isMatroska {
+            output.addTagsOfMP4(&options)
+            for index in 0..<Int(input.pointee.nb_chapters) {
+                guard let from = input.pointee.chapters[index]?.pointee else { continue }
+                _ = cav_add_chapter(output, from.time_base, from.start, from.end)
+            }
+        }
         if isMatroska {
             // As in `MatroskaWriter`.
             output.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED

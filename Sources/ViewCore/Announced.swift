@@ -6,6 +6,7 @@ package struct Announced: Hashable, Sendable {
     package var camera: String
     package var isPrivate: Bool
     package var isRecording: Bool
+    package var isPaused: Bool
     /// The title of what the window says instead of a picture; empty if it says nothing.
     package var situation: String
 
@@ -14,12 +15,14 @@ package struct Announced: Hashable, Sendable {
         camera: String = "",
         isPrivate: Bool = false,
         isRecording: Bool = false,
+        isPaused: Bool = false,
         situation: String = ""
     ) {
         self.main = main
         self.camera = camera
         self.isPrivate = isPrivate
         self.isRecording = isRecording
+        self.isPaused = isPaused
         self.situation = situation
     }
 
@@ -33,6 +36,8 @@ package struct Announced: Hashable, Sendable {
             }
             if isRecording != before.isRecording {
                 sentences.append(isRecording ? "Recording started" : "Recording ended")
+            } else if isPaused != before.isPaused {
+                sentences.append(isPaused ? "Recording paused" : "Recording goes on")
             }
             if isPrivate != before.isPrivate {
                 sentences.append(

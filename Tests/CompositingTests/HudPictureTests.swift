@@ -424,6 +424,26 @@ struct HudCamera {
         #expect(changed.allSatisfy { $0.y < canvas.height / 2 })
         #expect(reds > 4, "the dot")
     }
+
+    @Test("of a pause has two bars in place of the dot")
+    func pause() throws {
+        let canvas = Size(width: 1280, height: 720)
+        let mark = RecordMark(seconds: 7, isPaused: true, isRight: false)
+        let plain = DrawnPicture(
+            SceneState.both(canvas, SceneStyle()).scene(at: .zero),
+            canvas: canvas
+        )
+        var marked = plain
+        marked.bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            MarkPicture(mark, canvas: canvas).lay(over: base, stride: 2 * canvas.width, opacity: 1)
+        }
+        // A row through the middle of the mark, up to the time.
+        let row = (26..<26 + 15 + 12).map { marked.pixel($0, 26 + 19) }
+        let bars = row.split { $0.y < 200 }
+        #expect(bars.count == 2 && bars.allSatisfy { $0.count >= 3 }, "\(row.map(\.y))")
+        #expect(row.allSatisfy { $0.v < 140 })
+    }
 }
 
 extension HudCamera {

@@ -176,6 +176,12 @@ import Testing
             send(.recording(.tick), at: 10 + Double(seconds))
             #expect(state.scene.mark.mark?.text == text)
         }
+        send(.recording(.pause(true)), at: 3733)
+        send(.recording(.tick), at: 3800)
+        #expect(state.scene.mark.mark?.isPaused == true)
+        #expect(state.scene.mark.mark?.text == "1:02:03")
+        send(.recording(.pause(false)), at: 3800)
+        #expect(state.scene.mark.mark?.isPaused == false)
         #expect(state.scene.mark.mark?.isRight == false)
         var style = state.scene.style
         style.insetCorner = .topLeft

@@ -67,6 +67,26 @@ import Testing
         #expect(state.recording.phase == .running)
     }
 
+    @Test mutating func `a pause does not count, keeps the cameras, and needs a recording`() {
+        let (pause, resume) = (Event.recording(.pause(true)), Event.recording(.pause(false)))
+        send(.recording(.start([.back], sound: false)))
+        #expect(send(pause) == [] && !state.recording.isPaused)
+        send(.streaming(.back), at: 3)
+        var pauses = Pauses()
+        pauses.turn(on: true, at: Timestamp(seconds: 5))
+        #expect(send(pause, at: 5) == [.pauseRecording(pauses)])
+        #expect(send(pause, at: 6) == [] && state.recording.isPaused)
+        #expect(state.recording.seconds(at: Timestamp(seconds: 9)) == 2)
+        #expect(state.recording.needs(.back) && state.cameras.back.isOpen)
+        pauses.turn(on: false, at: Timestamp(seconds: 9))
+        #expect(send(resume, at: 9) == [.pauseRecording(pauses)])
+        #expect(send(resume, at: 10) == [] && !state.recording.isPaused)
+        #expect(state.recording.seconds(at: Timestamp(seconds: 12)) == 5)
+        send(pause, at: 12)
+        send(.recording(.stop), at: 13)
+        #expect(!state.recording.isPaused)
+    }
+
     @Test mutating func `the stream can be stopped while a camera is recorded`() {
         send(.stream(.start), .published, .recording(.start([.back], sound: false)))
         send(.streaming(.back), .stream(.stop))

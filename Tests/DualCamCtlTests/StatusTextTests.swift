@@ -219,11 +219,13 @@ extension Snapshot {
                 SceneInterface.name: ["Swapped": .boolean(true)],
                 CaptureInterface.name: [
                     "Recording": .boolean(true), "RecordingSeconds": .uint32(5),
+                    "RecordingPaused": .boolean(true),
                 ],
             ])
         )
-        #expect(all.contains("\"class\":[\"idle\",\"pro\",\"privacy\",\"swapped\",\"recording\"]"))
-        #expect(all.contains("\"text\":\"● REC 0:05  ISO 400  1/60  auto  AF  +0.5 EV\""))
+        let classes = #""class":["idle","pro","privacy","swapped","recording","paused"]"#
+        #expect(all.contains(classes))
+        #expect(all.contains("\"text\":\"● REC 0:05 (paused)  ISO 400  1/60  auto  AF  +0.5 EV\""))
         for state in ["stopped", "idle"] {
             let line = Waybar.line(.usual([StreamInterface.name: ["State": .string(state)]]))
             #expect(line.contains("\"text\":\"○\",\"alt\":\"\(state)\""))

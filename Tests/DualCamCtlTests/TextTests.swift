@@ -95,6 +95,11 @@ import Testing
             "Recording": .boolean(true), "RecordingSeconds": .uint32(UInt32(seconds)),
         ])
         #expect(StatusText.recordingText(values) == "● REC \(text)")
+        let paused = PropertyValues<CaptureInterface>([
+            "Recording": .boolean(true), "RecordingSeconds": .uint32(UInt32(seconds)),
+            "RecordingPaused": .boolean(true),
+        ])
+        #expect(StatusText.recordingText(paused) == "● REC \(text) (paused)")
     }
 
     @Test("a status says who takes the stream, and since when")

@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: [
         "brightness", "contrast", "blur", "background", "timer", "who", "viewers", "flip",
-        "devices", "preview", "pause", "mute", "list", "away",
+        "devices", "preview", "pause", "resume", "mute", "list", "away",
     ])
     func `A word that people try leads on, and to a verb that there is`(_ word: String) throws {
         let sentence = try #require(FirstWords.sentence(word))

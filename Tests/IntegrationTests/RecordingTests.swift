@@ -142,6 +142,45 @@ extension DaemonTests {
             }
         }
 
+        @Test("a pause is in none of the files, which go on after it")
+        func pause() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                #expect(refusal { try daemon.capture.call(\.pauseRecording) } == "NotRecording")
+                #expect(refusal { try daemon.capture.call(\.resumeRecording) } == "NotRecording")
+                try start(daemon, ["audio": .boolean(false)])
+                try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
+                for _ in 1...2 { try daemon.capture.call(\.pauseRecording) }
+                let (length, frames) = (try seconds(daemon), try daemon.captured[0])
+                // Two seconds, by the camera's own count.
+                try eventually("frames", within: 20) { try daemon.captured[0] >= frames + 60 }
+                let tool = Programs.path(of: "dualcamctl")
+                let status = try session.output(tool, "record", "status")
+                #expect(status.contains("● REC 0:0\(length) (paused)"), "\(status)")
+                for _ in 1...2 { try daemon.capture.call(\.resumeRecording) }
+                #expect(try daemon.capture.get(\.recordingPaused) == false)
+                try eventually("two more", within: 20) { try seconds(daemon) >= length + 2 }
+                let end = Double(try seconds(daemon))
+                // It may be stopped in a pause.
+                try daemon.capture.call(\.pauseRecording)
+                let files = try stop(daemon)
+                #expect(files.compactMap { $0["picture"]?.string } == ["back", "front", "stream"])
+                for file in files {
+                    let path = try #require(file["path"]?.string)
+                    let probe = try Probe(path)
+                    // A busy machine may have paused or stopped up to a second later.
+                    #expect((end - 0.2...end + 1.5).contains(try #require(probe.duration)))
+                    #expect(probe.chapters.count == 2)
+                    let mark = try #require(probe.chapters.last?.times.first)
+                    #expect((Double(length) - 0.2...Double(length) + 1.2).contains(mark))
+                    let before = try #require(probe.times.last { $0 < mark })
+                    let after = try #require(probe.times.first { $0 >= mark })
+                    #expect(after - before < 0.5)
+                    #expect(try decodedCount(path) == probe.times.count)
+                }
+            }
+        }
+
         @Test("has its files when StartRecording returns")
         func beginsWithFiles() throws {
             try PrivateSession.with { session in

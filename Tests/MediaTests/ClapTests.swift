@@ -54,7 +54,7 @@ import Testing
         return waits
     }
 
-    @Test("a flash and a beep made at one moment are at one moment in the file")
+    @Test("a flash and a beep made at one moment are at one moment in the file, after a pause, too")
     func clap() throws {
         try PrivateSession.with([.bus, .pipewire, .wireplumber]) { session in
             let beeper = try Beeper(in: session)
@@ -82,9 +82,18 @@ import Testing
             microphone.begin(at: start)
             // A picture every 20 ms that is white in the first 50 ms of each second.
             var time = start
-            let end = start + Timestamp(seconds: 4)
+            let end = start + Timestamp(seconds: 4.5)
+            // Between two beeps.
+            var pauses = Pauses()
+            let second = (start.seconds + 1.5).rounded(.up)
+            let pause = Timestamp(seconds: second + 0.3)..<Timestamp(seconds: second + 0.8)
             let size = Size(width: 64, height: 64)
             while time < end {
+                if pauses.isOpen != pause.contains(time) {
+                    pauses.turn(on: !pauses.isOpen, at: time)
+                    recorder.leaveOut(pauses)
+                    microphone.leaveOut(pauses)
+                }
                 let part = time.seconds - time.seconds.rounded(.down)
                 let luma: UInt8 = part < 0.05 ? 235 : 16
                 let values = [luma, 128, 128]
@@ -116,6 +125,8 @@ import Testing
                 let time = Double(index) / 48000
                 if time > (beeps.last ?? -1) + 0.5 { beeps.append(time) }
             }
+            let resumed = pauses.place(of: pause.upperBound) - start
+            #expect(flashes.contains { $0 > resumed.seconds }, "\(flashes)")
             // The sound may begin after the first packet; decoded samples are counted from that
             // packet.
             let shift = max(0, probe.soundTimes.first ?? 0)

@@ -220,6 +220,101 @@ import Testing
         #expect(try Probe(movies[1].path).format.tags?["DUALCAM_OFFSET"] == "3000 ms")
     }
 
+    /// Records three seconds, the second of which is a pause, and returns the path.
+    private func paused(_ encoder: VideoEncoder.Kind) throws -> String {
+        var plan = plan("stream", in: folder)
+        plan.encoder = encoder
+        let size = Size(width: 160, height: 90)
+        let log = try record(plan) { recorder in
+            var pauses = Pauses()
+            for second in 0..<3 {
+                // The camera's pictures are between those moments.
+                let time = plan.start + Timestamp(seconds: Double(second) - 0.01)
+                if second > 0 { pauses.turn(on: second == 1, at: time) }
+                recorder.leaveOut(pauses)
+                try give(second * 30..<second * 30 + 30, plan, to: recorder) { number, time in
+                    let frame = rawFrame(number, .yuyv, at: time, size)
+                    if number % 2 == 0 {
+                        recorder.take(frame)
+                    } else {
+                        recorder.take(copying: frame)
+                    }
+                }
+            }
+            return plan.start + Timestamp(seconds: 3)
+        }
+        #expect(log.failures == [])
+        let movie = try #require(log.movies.first)
+        #expect(log.movies.count == 1 && movie.frames == 60 && movie.dropped == 0)
+        #expect(abs(movie.seconds - 2) < 0.002)
+        return movie.path
+    }
+
+    @Test(
+        "a pause is not in the file, which has a chapter there",
+        arguments: [VideoEncoder.Kind.x264, .mjpeg]
+    )
+    func pause(encoder: VideoEncoder.Kind) throws {
+        var path = try paused(encoder)
+        for isMP4 in [false, true] {
+            if isMP4 { path = try Remux.makeMP4(of: path) }
+            let probe = try Probe(path)
+            #expect(abs(try #require(probe.duration) - 2) < 0.01)
+            #expect(probe.times.count == 60)
+            for (index, time) in probe.times.enumerated() {
+                #expect(abs(time - Double(index) / 30) < 0.002, "\(path)")
+            }
+            let times = probe.chapters.flatMap(\.times)
+            #expect(times.count == 4, "\(path)")
+            for (time, wanted) in zip(times, [0, 0.99, 0.99, 2]) {
+                #expect(abs(time - wanted) < 0.002, "\(path)")
+            }
+            #expect(probe.chapters.map { $0.tags?["title"] } == ["1", "2"])
+            #expect(try decodedCount(path) == 60)
+        }
+    }
+
+    @Test func `a camera that is lost in a pause ends its file there, and so does the end`() throws
+    {
+        let picture = try jpeg(1, folder)
+        let plan = plan("back", in: folder)
+        func at(_ seconds: Double) -> Timestamp { plan.start + Timestamp(seconds: seconds) }
+        let log = try record(plan) { recorder in
+            var pauses = Pauses()
+            func pause(_ isOn: Bool, at seconds: Double) {
+                pauses.turn(on: isOn, at: at(seconds))
+                recorder.leaveOut(pauses)
+            }
+            func give(_ numbers: Range<Int>) throws {
+                try self.give(numbers, plan, to: recorder) { _, time in
+                    picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+                }
+            }
+            try give(0..<30)
+            pause(true, at: 1)
+            try give(30..<60)
+            recorder.discontinue(at: at(2))
+            try give(90..<120)
+            pause(false, at: 4)
+            try give(120..<150)
+            pause(true, at: 5)
+            return at(7)
+        }
+        #expect(log.failures == [])
+        let movies = log.movies.sorted { $0.path.count < $1.path.count }
+        #expect(movies.map(\.frames) == [30, 30] && movies.map(\.dropped) == [0, 0])
+        let probes = try movies.map { try Probe($0.path) }
+        for (movie, probe) in zip(movies, probes) {
+            #expect(abs(movie.seconds - 1) < 0.002)
+            #expect(abs(try #require(probe.duration) - 1) < 0.002 && probe.chapters.isEmpty)
+        }
+        // The offset is that in the recording, and the time that of the clock.
+        #expect(probes[1].format.tags?["DUALCAM_OFFSET"] == "1000 ms")
+        let created = try #require(probes[1].format.tags?["creation_time"])
+        let moment = try #require(WallTime(utc: created)).microseconds
+        #expect(abs(moment - WallTime(at(4)).microseconds) <= 1_000_000)
+    }
+
     @Test func `a camera that changes its format all the time begins few files`() throws {
         let sizes = ["320x240", "160x120"]
         let pictures = try sizes.map { try jpeg(1, folder, size: $0) }

@@ -39,6 +39,17 @@ package struct Probe: Decodable {
         /// The tags of the file.
         package var tags: [String: String]?
     }
+    /// A chapter.
+    package struct Chapter: Decodable {
+        var startTime: String
+        var endTime: String
+        /// The tags of the chapter, such as its title.
+        package var tags: [String: String]?
+        /// The begin and the end, in seconds.
+        package var times: [Double] { [startTime, endTime].compactMap(Double.init) }
+    }
+    /// The chapters.
+    package var chapters: [Chapter]
     /// The tracks.
     package var streams: [Stream]
     /// The file as a whole.
@@ -51,7 +62,8 @@ package struct Probe: Decodable {
     ///   `isTruncated`.
     package init(_ path: String, isTruncated: Bool = false) throws {
         let arguments = [
-            "-v", "error", "-show_streams", "-show_packets", "-show_format", "-of", "json", path,
+            "-v", "error", "-show_streams", "-show_packets", "-show_format",
+            "-show_chapters", "-of", "json", path,
         ]
         let child = try Child("ffprobe", arguments)
         let exit = try child.wait(within: 60)

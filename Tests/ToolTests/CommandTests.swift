@@ -130,7 +130,8 @@ struct CommandTests {
                 "back DescribeRaw exposure_time_absolute",
             ]
         ),
-        (["record", "toggle"], ["ToggleRecording"]),
+        (["record", "toggle"], ["ToggleRecording"]), (["record", "pause"], ["PauseRecording"]),
+        (["record", "resume"], ["ResumeRecording"]),
     ]
 
     @Test(arguments: verbs)

@@ -295,6 +295,7 @@ final class FakeDaemon {
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
+        "RecordingPaused": .boolean(false),
         "RecordingFiles": files([]), "RecordingSilence": .string(""), "RecordingRoom": .uint64(0),
     ]
 

@@ -339,6 +339,11 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(said { $0.situation = "No camera is plugged in" } == ["No camera is plugged in"])
         var recording = rest
         recording.isRecording = true
+        var paused = recording
+        paused.isPaused = true
+        #expect(paused.sentences(since: recording) == ["Recording paused"])
+        #expect(recording.sentences(since: paused) == ["Recording goes on"])
+        #expect(rest.sentences(since: paused) == ["Recording ended"])
         #expect(rest.sentences(since: recording) == ["Recording ended"])
     }
 }

@@ -176,6 +176,8 @@ import Testing
         }
         #expect(!told.contains("LayoutUpdated"))
         try item.choose(id: .int32(0), "closed")
+        try item.daemon.capture.call(\.pauseRecording)
+        try item.wait("Recording paused")
         let end = try eventually("the end", within: 5) {
             try item.labels().first { $0.key.hasPrefix("Stop Recording (") }
         }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 
 // Hidden, so that the libraries do not use these in place of their own.
 #pragma GCC visibility push(hidden)
@@ -58,6 +59,7 @@ int av_hwframe_transfer_data(AVFrame *a, const AVFrame *b, int c) {
 }
 void *av_malloc(size_t a) { return CALL(util, av_malloc, a); }
 void *av_mallocz(size_t a) { return CALL(util, av_mallocz, a); }
+void *av_realloc_array(void *a, size_t b, size_t c) { return CALL(util, av_realloc_array, a, b, c); }
 int av_opt_set(void *a, const char *b, const char *c, int d) { return CALL(util, av_opt_set, a, b, c, d); }
 int64_t av_rescale_q(int64_t a, AVRational b, AVRational c) { return CALL(util, av_rescale_q, a, b, c); }
 
@@ -166,6 +168,22 @@ uint8_t *cav_add_side_data(AVStream *stream, enum AVPacketSideDataType type, siz
              &stream->codecpar->nb_coded_side_data, type, size, 0);
     return data ? data->data : NULL;
 #endif
+}
+
+_Bool cav_add_chapter(AVFormatContext *file, AVRational unit, int64_t start, int64_t end) {
+    AVChapter **all = av_realloc_array(file->chapters, file->nb_chapters + 1, sizeof(*all));
+    if (!all) return 0;
+    file->chapters = all;
+    AVChapter *chapter = av_mallocz(sizeof(*chapter));
+    if (!chapter) return 0;
+    all[file->nb_chapters++] = chapter;
+    chapter->id = file->nb_chapters;
+    chapter->time_base = unit;
+    chapter->start = start;
+    chapter->end = end;
+    char title[16];
+    snprintf(title, sizeof(title), "%u", file->nb_chapters);
+    return av_dict_set(&chapter->metadata, "title", title, 0) >= 0;
 }
 
 struct cav_scaler *cav_scaler_get(struct cav_scaler *scaler, int width, int height, enum AVPixelFormat from,

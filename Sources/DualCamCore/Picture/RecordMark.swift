@@ -4,11 +4,13 @@ package import Frames
 package struct RecordMark: Hashable, Sendable {
     /// The length of the recording: "0:07", "1:02:03".
     package let text: String
+    package let isPaused: Bool
     /// `true` if it is at the right, since the inset is at the left.
     package let isRight: Bool
 
-    init(seconds: Int, isRight: Bool) {
+    init(seconds: Int, isPaused: Bool, isRight: Bool) {
         text = Clock.text(seconds: seconds)
+        self.isPaused = isPaused
         self.isRight = isRight
     }
 }

@@ -611,11 +611,14 @@ package struct SceneState: Hashable, Sendable {
 
     private var hasInset: Bool { style.layout == .pip && style.insetVisible && hasBoth }
 
-    /// Shows that a recording is `seconds` long; `nil` hides that.
-    mutating func setMark(_ seconds: Int?, at time: Timestamp) {
+    /// Shows that a recording is `seconds` long, and if it is paused; `nil` hides that.
+    mutating func setMark(_ seconds: Int?, isPaused: Bool, at time: Timestamp) {
         let isTaken =
             (hasInset && style.insetCorner == .topLeft) || title.wanted?.corner == .topLeft
-        mark.show(seconds.map { RecordMark(seconds: $0, isRight: isTaken) }, at: time)
+        mark.show(
+            seconds.map { RecordMark(seconds: $0, isPaused: isPaused, isRight: isTaken) },
+            at: time
+        )
     }
 
     /// Notes a command given, and the end of the dial that it ran into, if any.

@@ -1,3 +1,5 @@
+package import Frames
+
 /// An action for the daemon that follows from a change of state.
 package enum Effect: Hashable, Sendable {
     /// A signal of the Stream interface.
@@ -36,6 +38,8 @@ package enum Effect: Hashable, Sendable {
     /// Opens the microphone if sound is wanted, and sends `startTimedOut` after a while.
     case prepareRecording(sound: Bool)
     case beginRecording
+    /// Leaves these times out of the recording.
+    case pauseRecording(Pauses)
     /// Completes all files, and then sends `RecordingEvent.ended`.
     case endRecording
     /// Stores on the disk whether privacy is on. Sends `PrivacyEvent.stored` when that is done or

@@ -25,13 +25,16 @@ package struct RecordingState: Hashable, Sendable {
     package var phase = Phase.off
     package var pictures: Set<RecordedPicture> = []
     package var since = Timestamp.zero
+    package internal(set) var pauses = Pauses()
     /// `true` if it begins with what is there, even if a camera is missing.
     var hasStartTimedOut = false
 
-    /// Returns the length in whole seconds; `nil` while nothing is recorded.
+    /// Returns the length without pauses, in whole seconds; `nil` while nothing is recorded.
     package func seconds(at time: Timestamp) -> Int? {
-        phase == .running ? max(0, Int((time - since).seconds)) : nil
+        phase == .running ? max(0, Int((pauses.place(of: time) - since).seconds)) : nil
     }
+
+    package var isPaused: Bool { phase == .running && pauses.isOpen }
 
     /// Returns `true` if `role`'s camera has to be open for the recording.
     package func needs(_ role: Role) -> Bool {

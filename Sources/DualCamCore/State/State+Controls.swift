@@ -115,6 +115,7 @@ extension State {
         let camera = cameras[scene.main]
         scene.setMark(
             isSeen || scene.style.recordMark ? recording.seconds(at: time) : nil,
+            isPaused: recording.isPaused,
             at: time
         )
         // The values of cameras that are closed for privacy are nobody's business.

@@ -5,6 +5,8 @@ package enum RecordingEvent: Hashable, Sendable {
     /// Starts to record these pictures, with sound or without. Sound joins when it comes.
     case start(Set<RecordedPicture>, sound: Bool)
     case stop
+    /// Pauses the recording, or goes on.
+    case pause(Bool)
     /// The recording has waited long enough for cameras.
     case startTimedOut
     /// Another second was recorded.
@@ -27,6 +29,10 @@ extension State {
             guard recording.phase == .starting || recording.phase == .running else { break }
             recording.phase = .ending
             return [.endRecording]
+        case .pause(let isOn):
+            guard recording.phase == .running, isOn != recording.pauses.isOpen else { break }
+            recording.pauses.turn(on: isOn, at: time)
+            return [.pauseRecording(recording.pauses)]
         case .startTimedOut:
             guard recording.phase == .starting else { break }
             recording.hasStartTimedOut = true

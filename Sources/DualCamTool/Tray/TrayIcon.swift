@@ -6,6 +6,7 @@ enum TrayState: String, CaseIterable {
     /// A program takes the picture: a camera is open.
     case live
     case recording
+    case paused
     case hidden
 
     /// The words under the pointer.
@@ -15,6 +16,7 @@ enum TrayState: String, CaseIterable {
         case .idle: "No app is using the camera"
         case .live: "An app is using the camera"
         case .recording: "Recording"
+        case .paused: "Recording paused"
         case .hidden: "Privacy: the cameras are closed"
         }
     }
@@ -27,7 +29,8 @@ enum TrayIcon {
 
     private static let white = Color(235, 235, 235, 1)
     private static let dots: [TrayState: Color] = [
-        .recording: Color(255, 59, 48, 1), .live: Color(52, 199, 89, 1),
+        .recording: Color(255, 59, 48, 1), .paused: Color(255, 159, 10, 1),
+        .live: Color(52, 199, 89, 1),
     ]
 
     /// Returns the pixels of an icon `size` wide and high: alpha, red, green and blue each, as

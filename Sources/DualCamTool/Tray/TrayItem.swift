@@ -213,6 +213,7 @@ final class TrayItem {
             return .off
         }
         if daemon[\PrivacyInterface.enabled] ?? false { return .hidden }
+        if daemon[\CaptureInterface.recordingPaused] ?? false { return .paused }
         if daemon[\CaptureInterface.recording] ?? false { return .recording }
         let alone = Role.allCases.map { daemon[\CameraInterface.consumers, at: $0.path] ?? 0 }
         return (daemon[\StreamInterface.consumers] ?? 0) > 0 || alone.contains { $0 > 0 }

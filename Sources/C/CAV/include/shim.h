@@ -50,6 +50,10 @@ const int32_t *cav_display_matrix(const AVStream *stream);
 /// `cav_display_matrix`.
 uint8_t *cav_add_side_data(AVStream *stream, enum AVPacketSideDataType type, size_t size);
 
+/// Adds a chapter to a file to be written, and returns `true` unless there is no memory. Its title
+/// is its number. libavformat has the function for itself alone.
+_Bool cav_add_chapter(AVFormatContext *file, AVRational unit, int64_t start, int64_t end);
+
 /// A struct SwsContext under a name of its own. libswscale 9 (FFmpeg 8) shows its fields, so that
 /// Swift would import another type; its flags become an enum there, too. The type and its functions
 /// can go when that is the oldest version.
