@@ -76,11 +76,10 @@ final class CaptureService {
         _ request: RecordingRequest,
         _ call: Call<Void, CaptureInterface.Recording, (Bool, [[String: Value]])>
     ) {
-        let phase = daemon.state.recording.phase
-        guard phase != .ending else {
+        guard daemon.state.recording.phase != .ending else {
             return session.stop { [unowned self] _ in toggle(request, call) }
         }
-        let isRunning = phase != .off
+        let isRunning = session.isOn
         func answer(_ result: Result<[[String: Value]], RecordingSession.Refusal>) {
             call.answer(result.map { (!isRunning, $0) }.mapError(error))
             toggles.removeFirst()

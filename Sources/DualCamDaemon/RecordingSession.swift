@@ -252,6 +252,9 @@ final class RecordingSession {
         daemon.send(.recording(.stop))
     }
 
+    /// `true` while a recording is made, or is about to be.
+    var isOn: Bool { preparation != nil || daemon.state.recording.phase != .off }
+
     /// Pauses the recording, or goes on.
     func pause(_ isPaused: Bool) -> Result<Void, Refusal> {
         guard daemon.state.recording.phase == .running else { return .failure(.notRecording) }

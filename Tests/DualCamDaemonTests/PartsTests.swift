@@ -593,6 +593,26 @@ struct RecordingRequestTests {
         #expect(callers.errors == ["NoCamera", "Locked", "Locked"])
     }
 
+    @Test("end with a toggle before they begin, and can be paused only then")
+    func toggled() throws {
+        let folder = try ScratchDirectory()
+        let scripted = try Scripted { $0.capture.videoDirectory = folder.path }
+        let callers = scripted.callers
+        func call(_ member: String) throws {
+            try callers.call(member, of: CaptureInterface.name, [.named([:])], from: ":1.1")
+        }
+        // The disk's answer is not taken before the loop runs.
+        try call("StartRecording")
+        #expect(callers.sent.isEmpty)
+        try call("PauseRecording")
+        try call("ResumeRecording")
+        try call("ToggleRecording")
+        #expect(callers.errors == ["NotRecording", "NotRecording", "NotRecording"])
+        let answer = callers.sent.first { $0.kind == DBUS_MESSAGE_TYPE_METHOD_RETURN }
+        #expect(try answer?.values().first == .boolean(false))
+        #expect(!scripted.recording.isOn && scripted.recording.end())
+    }
+
     @Test("do not pile up before a disk that does not answer")
     func slowDisk() throws {
         let folder = try ScratchDirectory()
