@@ -59,6 +59,8 @@ final class PictureWindow {
     private var knowledge = Knowledge()
     /// The words that screen readers got last.
     private var told: Announced?
+    /// The reason that was told why a recording has no sound.
+    private var toldSilence = ""
     private var request = StreamPictures.Request()
     private(set) var newest: Pixels?
     private var direct: DirectPicture?
@@ -488,6 +490,9 @@ final class PictureWindow {
         )
         for sentence in news.sentences(since: told) { say(sentence) }
         told = news
+        let silence = daemon?[\CaptureInterface.recordingSilence] ?? ""
+        if !silence.isEmpty, silence != toldSilence { tell("Recording without sound: \(silence)") }
+        toldSilence = silence
     }
 
     /// Says `words` to people who use a screen reader.

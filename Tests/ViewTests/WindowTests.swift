@@ -211,6 +211,19 @@ import Testing
         }
     }
 
+    @Test func `A recording says that it has no sound, and that it is paused`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let reader = try ScreenReader(window.daemon)
+            try window.desktop.hand("key r")
+            let words = "Recording without sound: PipeWire has no microphone"
+            try eventually("the word", within: 20) { reader.named[words] != nil }
+            try window.daemon.capture.call(\.pauseRecording)
+            try eventually("the pause", within: 10) {
+                reader.named.keys.contains { $0.hasPrefix("Paused 0:") }
+            }
+        }
+    }
+
     @Test func `In Pro mode the other controls stay in reach`() throws {
         try ShownWindow.with(hasScreenReader: true) { window in
             try window.hand(at: Self.main.x, Self.main.y, "key p key r")
