@@ -40,12 +40,12 @@ struct FreezeMark: Sendable {
     func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let opacity = layer.frozenOpacity * layer.opacity * (1 - layer.veil)
         guard opacity > 0 else { return }
-        let area = layer.area(from: Self.distance * unit)
+        let distance = layer.distance(atLeast: Self.distance * unit)
         overlay.lay(
             over: output,
             stride: stride,
-            x: Int((area.x / 2).rounded()) * 2,
-            y: Int(area.maxY.rounded()) - overlay.size.height,
+            x: Int(((layer.rect.x + distance) / 2).rounded()) * 2,
+            y: Int((layer.rect.maxY - distance).rounded()) - overlay.size.height,
             clip: layer.rect.outwards.intersection(PixelRect(canvas)),
             opacity: opacity
         )

@@ -59,8 +59,11 @@ final class LayerSurface {
             interior = decoration.interior
         }
         if layer.iconOpacity * layer.opacity > 0 {
-            let area = layer.area(from: SwapIcon.distance * unit)
-            icon.update(in: area, opacity: layer.iconOpacity * layer.opacity)
+            icon.update(
+                in: layer.rect,
+                distance: layer.distance(atLeast: SwapIcon.distance * unit),
+                opacity: layer.iconOpacity * layer.opacity
+            )
         }
         compose(pipelines[layer.source.pipeline])
         // A veiled picture is no page to be read.

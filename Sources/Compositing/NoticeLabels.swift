@@ -42,7 +42,7 @@ package struct NoticeLabels: Sendable {
     /// rows of `stride` bytes. While the layer grows from an inset to the main picture, one size of
     /// type fades out before the other fades in. Does not allocate.
     func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
-        let room = layer.area(from: Self.distance * unit)
+        let room = layer.rect.inset(by: layer.distance(atLeast: Self.distance * unit))
         let width = layer.rect.width / Double(canvas.width)
         let small = index(upTo: Self.insetType, in: room)
         let large = index(upTo: Self.mainType, in: room)
@@ -75,7 +75,7 @@ package struct NoticeLabels: Sendable {
         stride: Int
     ) {
         guard index < labels.count else { return }
-        let room = layer.area(from: Self.distance * unit)
+        let room = layer.rect.inset(by: layer.distance(atLeast: Self.distance * unit))
         func lay(_ label: Label, middle: Double) {
             label.overlay.lay(
                 over: output,

@@ -7,7 +7,7 @@ import Glibc
 package struct SwapIcon: ~Copyable {
     /// The diameter on a canvas 720 high.
     private static let diameter = 25.0
-    /// The distance from the edges of the picture, on such a canvas.
+    /// The least distance from the edges of the picture, on such a canvas.
     package static let distance = 8.0
 
     private let unit: Double
@@ -25,15 +25,16 @@ package struct SwapIcon: ~Copyable {
         unit = canvas.unit
     }
 
-    /// Places the icon in the top right corner of `area`, with an opacity of 0 … 1. Allocates when
+    /// Places the icon in the top right corner of `rect`, with an opacity of 0 … 1. Allocates when
     /// it is drawn: once for each place where it comes to rest. While it moves it keeps to whole
     /// pixel pairs.
-    package mutating func update(in area: Rect, opacity: Double) {
+    package mutating func update(in rect: Rect, distance: Double, opacity: Double) {
         let size = Self.diameter * unit
-        let (left, top) = (area.maxX - size, area.y)
+        let left = rect.maxX - distance - size
+        let top = rect.y + distance
         let fraction = (x: left - (left / 2).rounded(.down) * 2, y: top - top.rounded(.down))
-        let rests = area == last
-        last = area
+        let rests = rect == last
+        last = rect
         if offset.x < 0 || (rests && offset != fraction) {
             offset = fraction
             self.opacity = -1

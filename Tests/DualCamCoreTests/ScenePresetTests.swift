@@ -35,6 +35,7 @@ import Testing
         main = "front"
         layout = "stacked"
         inset-visible = false
+        inset-shape = "circle"
         inset-corner = "bottom-left"
         inset-size = 0.3
         swap-icon = false

@@ -452,7 +452,7 @@ extension SceneTests {
         #expect(rect.width == rect.height && inset.corners == CornerRadii(radius))
         #expect(rect.x > 0 && rect.y > 0 && rect.maxY < Double(canvas.height))
         #expect(inset.fill == 1 && inset.shadowOpacity == 0)
-        let marks = inset.area(from: 8)
+        let marks = rect.inset(by: inset.distance(atLeast: 8))
         let (x, y) = (marks.x - rect.midX, marks.y - rect.midY)
         #expect((x * x + y * y).squareRoot() <= radius + 1e-6)
     }

@@ -66,9 +66,9 @@ package struct Layer: Hashable, Sendable {
     package var notice: Notice?
 
     /// An opaque layer without decoration.
-    /// Returns the area for marks and words: this far from the edges, and from round corners.
-    package func area(from distance: Double) -> Rect {
-        rect.inset(by: max(distance, corners.largest * (1 - 0.5.squareRoot())))
+    /// Returns how far from the edges marks and words are, at least: round corners leave less room.
+    package func distance(atLeast least: Double) -> Double {
+        max(least, corners.largest * (1 - 0.5.squareRoot()))
     }
 
     package init(role: Role, rect: Rect) {
