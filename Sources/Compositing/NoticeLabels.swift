@@ -57,9 +57,8 @@ package struct NoticeLabels: Sendable {
         }
     }
 
-    /// Returns the index of the largest label up to `type` that fits in `rect`, or their number.
-    private func index(upTo type: Double, in rect: Rect) -> Int {
-        let room = rect.inset(by: Self.distance * unit)
+    /// Returns the index of the largest label up to `type` that fits in `room`, or their number.
+    private func index(upTo type: Double, in room: Rect) -> Int {
         let type = max(Self.readable, type * unit)
         return labels.firstIndex {
             $0.type <= type && Double($0.size.width) <= room.width
