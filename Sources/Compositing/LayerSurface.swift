@@ -61,7 +61,7 @@ final class LayerSurface {
         if layer.iconOpacity * layer.opacity > 0 {
             icon.update(
                 in: layer.rect,
-                distance: layer.distance(atLeast: SwapIcon.distance * unit),
+                distance: layer.distance(atLeast: SwapIcon.distance * canvas.unit),
                 opacity: layer.iconOpacity * layer.opacity
             )
         }
