@@ -101,13 +101,13 @@ struct Inset: ParsableCommand {
     )
     var verb: String?
     @Option(
-        help: "Give it this shape, or the next.",
-        completion: .list(InsetShape.allCases.map(\.rawValue))
+        help: "Make it a rectangle or a circle, or the next.",
+        completion: .list(InsetShape.allCases.map(\.rawValue) + ["next"])
     )
     var shape: String?
     @Option(
         help: "Move it to this corner, or to the next.",
-        completion: .list(Corner.allCases.map(\.rawValue))
+        completion: .list(Corner.allCases.map(\.rawValue) + ["next"])
     )
     var corner: String?
     @Option(
@@ -148,12 +148,12 @@ struct Inset: ParsableCommand {
         client.tellObstacles(to: verb == "hide" ? [] : changes.map(\.verb.property), nil)
         let scene = try client.getAll(of: SceneInterface.self, startsService: !changes.isEmpty)
         let (corner, size) = (scene[\.insetCorner] ?? "", scene[\.insetSize] ?? 0)
-        let shape = scene[\.insetShape] ?? ""
+        let shape = scene[\.insetShape]
         options.answer(
             nil,
             """
             \(scene[\.insetVisible] == true ? "shown" : "hidden"), \(corner), \
-            \((size * 100).tidy) %, \(shape)
+            \((size * 100).tidy) %\(shape.map { ", \($0)" } ?? "")
             """,
             [
                 ("insetVisible", JSON(scene[\.insetVisible])),

@@ -87,6 +87,9 @@ struct Completions: ParsableCommand {
                         COMPREPLY+=("${name}")
                         [[ "${name}" != *= ]] || compopt -o nospace 2>/dev/null
                     done <<<"${1}"
+                    # A directory of the same name would put a slash after it.
+                    printf -v name %s "${COMPREPLY[@]}"
+                    [[ "${name}" = *[!A-Za-z0-9_-]* ]] || compopt +o filenames 2>/dev/null
                 }
 
                 __dualcamctl_add_completions() {

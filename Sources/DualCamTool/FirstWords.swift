@@ -37,6 +37,7 @@ enum FirstWords {
         split both half halves side-by-side pip stacked single grid: To arrange the pictures: \
         dualcamctl layout side-by-side, or pip, stacked, single
         corner size move resize: To move or resize the inset: dualcamctl inset --size 0.3
+        shape round circle: To make the inset round: dualcamctl inset --shape circle
         crop pan tilt magnify closer wider zoom-in zoom-out in out: To show a part: dualcamctl \
         zoom 2 --at 0.3,0.5. To show all: dualcamctl zoom 1
         resolution quality fps framerate rate width height format codec bitrate: The stream's \

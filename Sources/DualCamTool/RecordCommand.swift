@@ -36,7 +36,7 @@ struct Record: ParsableCommand {
         case mjpeg
     }
 
-    @Argument(help: "Start, stop or pause recording, or show what is being recorded.")
+    @Argument(help: "Start, stop, pause or resume recording, or show what is being recorded.")
     var verb = Verb.status
     @Option(
         help: ArgumentHelp(

@@ -241,7 +241,11 @@ struct Scenes: CommandFamily {
         private func text() throws -> String {
             var bytes = [UInt8](repeating: 0, count: Scenes.mostBytes + 1)
             if file == "-" {
-                let count = fread(&bytes, 1, bytes.count, fdopen(STDIN_FILENO, "r"))
+                // A closed standard input can be written to alone: see `ProgramStart`.
+                guard let input = fdopen(STDIN_FILENO, "r") else {
+                    throw SystemError.last("read", "standard input")
+                }
+                let count = fread(&bytes, 1, bytes.count, input)
                 bytes.removeLast(bytes.count - count)
             } else {
                 bytes = try readFile(file, limit: Scenes.mostBytes)
