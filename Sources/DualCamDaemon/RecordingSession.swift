@@ -85,6 +85,8 @@ final class RecordingSession {
     /// The answers to give once the files of the recording that has begun are there.
     private var begun: [(Result<Void, Refusal>) -> Void] = []
     private var stopping: [([Saved]) -> Void] = []
+    /// The files of a recording whose end the state does not have yet.
+    private var ended: [Saved]?
     private var rotations: PerRole<Int>
     private var startTimer: EventLoop.Timer?
     private var fileTimer: EventLoop.Timer?
@@ -170,7 +172,7 @@ final class RecordingSession {
         if let refusal = refusal(of: request) { return done(.failure(refusal)) }
         guard preparation == nil else { return done(.failure(.alreadyRecording)) }
         guard !isDiskAsked else {
-            let detail = "the disk does not answer"
+            let detail = "the disk has not answered the last request yet"
             return done(.failure(.failed(MediaError(.system, "record", detail: detail))))
         }
         isDiskAsked = true
@@ -259,6 +261,10 @@ final class RecordingSession {
     func pause(_ isPaused: Bool) -> Result<Void, Refusal> {
         guard daemon.state.recording.phase == .running else { return .failure(.notRecording) }
         daemon.send(.recording(.pause(isPaused)))
+        guard daemon.state.recording.isPaused == isPaused else {
+            let detail = "it was paused too often"
+            return .failure(.failed(MediaError(.busy, "pause", detail: detail)))
+        }
         return .success(())
     }
 
@@ -577,17 +583,26 @@ final class RecordingSession {
             saved[index].silence = firstSilence
         }
         (silence, space) = ("", nil)
-        let (files, waiting) = (saved, stopping)
-        if !waiting.isEmpty { note(Self.removed, "") }
-        if failure != nil, waiting.isEmpty { endedByItself = files.sorted() }
+        let files = saved
+        if !stopping.isEmpty { note(Self.removed, "") }
+        if failure != nil, stopping.isEmpty { endedByItself = files.sorted() }
         saved = []
-        stopping = []
+        ended = files.sorted()
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
         daemon.send(.recording(.ended))
-        for done in waiting { done(files.sorted()) }
+        answerEnded()
         // The end of the recording may wait for its turn.
         loop.mailbox.onMain { [weak self] in self?.mender?.mendSoon() }
         onChange()
+    }
+
+    /// Answers those who asked for the end, once the state has it: who starts anew is to find it.
+    private func answerEnded() {
+        guard let files = ended, daemon.state.recording.phase == .off else { return }
+        ended = nil
+        let waiting = stopping
+        stopping = []
+        for done in waiting { done(files) }
     }
 
     /// Takes back that a recording stopped for lack of room, once there is some.
@@ -617,6 +632,7 @@ final class RecordingSession {
 
     /// Passes the rotation of the cameras on to the recorders.
     private func follow() {
+        answerEnded()
         // A user who asks for privacy, or locks the screen, does not want to be heard either.
         microphone?.pause(!daemon.state.suspensions.isEmpty)
         let now = daemon.rotations

@@ -189,6 +189,9 @@ private struct Disk: Sendable {
                 try SavedState(parsing: text)
             } ?? (nil, nil)
         contents.saved = saved
+        if let own = privacy?.storedAt, let kept = state?.storedAt, kept < own {
+            contents.saved?.forgetPrivacy()
+        }
         if let problem { contents.problems.append(problem) }
         return contents
     }

@@ -4,18 +4,23 @@ package struct Pauses: Hashable, Sendable {
     private var spans: [Range<Timestamp>] = []
 
     private static let never = Timestamp(nanoseconds: .max)
+    /// The largest number of pauses, which are looked through for each picture.
+    private static let most = 1000
 
     package init() {}
 
     /// `true` while the last one has not ended.
     package var isOpen: Bool { spans.last?.upperBound == Self.never }
 
-    /// Begins a pause at `time`, or ends it. Does nothing if that is so already.
+    /// Begins a pause at `time`, or ends it. Does nothing if that is so already, or if there are
+    /// too many.
     package mutating func turn(on isOn: Bool, at time: Timestamp) {
         guard isOn != isOpen else { return }
-        if isOn { return spans.append(time..<Self.never) }
-        guard let begin = spans.popLast()?.lowerBound else { return }
-        spans.append(begin..<max(begin, time))
+        if isOn {
+            if spans.count < Self.most { spans.append(time..<Self.never) }
+        } else if let begin = spans.popLast()?.lowerBound, begin < time {
+            spans.append(begin..<time)
+        }
     }
 
     /// Returns `true` if `time` is left out.

@@ -182,8 +182,8 @@ package final class Recorder: FrameTap {
         )
     }
 
-    /// Counts a dropped picture.
-    package func drop() { state.withLock { $0.dropped += 1 } }
+    /// Counts a picture that could not be taken, unless it is left out anyway.
+    package func drop() { state.withLock { if !$0.pauses.isOpen { $0.dropped += 1 } } }
 
     /// Takes a copy of a JPEG taken at `time`.
     ///
@@ -433,7 +433,7 @@ package final class Recorder: FrameTap {
             guard let file, file.put(packet, track: 0) else { return drop() }
         }
 
-        private func drop() { shared.drop() }
+        private func drop() { shared.state.withLock { $0.dropped += 1 } }
 
         private func open(
             _ track: Track,
@@ -494,8 +494,8 @@ package final class Recorder: FrameTap {
                 layout = nil
                 plan.preRoll?.flush()
                 if let file {
-                    let (dropped, marks) = shared.state.withLock { ($0.dropped, $0.pauses.places) }
-                    file.end(at: time, dropped: dropped - droppedBefore, marks: marks)
+                    let (dropped, pauses) = shared.state.withLock { ($0.dropped, $0.pauses) }
+                    file.end(at: time, dropped: dropped - droppedBefore, marks: pauses.places)
                     droppedBefore = dropped
                 }
                 file = nil

@@ -1,4 +1,5 @@
 import CLinux
+package import Frames
 import Glibc
 
 /// A file for state that survives a restart, in $XDG_STATE_HOME/dualcam (~/.local/state/dualcam).
@@ -27,6 +28,14 @@ package struct StateFile: Sendable {
             guard error.errno != ENOENT && error.errno != ENOTDIR else { return nil }
             throw error
         }
+    }
+
+    /// The time at which it was stored last, by the system's clock; `nil` if that is not known.
+    package var storedAt: Timestamp? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        let time = status.st_mtim
+        return Timestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
     /// `true` if the file exists, of any kind. Throws the errno of lstat(2) if that is not known.

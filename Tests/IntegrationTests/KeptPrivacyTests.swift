@@ -54,6 +54,30 @@ extension DaemonTests {
             }
         }
 
+        @Test(
+            "a scene ends the privacy that a scene began before a restart, and not the user's own",
+            arguments: [false, true]
+        )
+        func begunByAScene(isUsersOwn: Bool) throws {
+            try PrivateSession.with { session in
+                let (files, folder) = (FileManager.default, state(session))
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                for (name, text) in [("state.toml", "[scene]\nprivacy = true\n"), ("privacy", "")] {
+                    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+                }
+                // The user's own is stored after what is remembered of the scene.
+                try files.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -60)],
+                    ofItemAtPath: "\(folder)/\(isUsersOwn ? "state.toml" : "privacy")"
+                )
+                let configuration = Self.configuration + "\n[state]\nremember = true\n"
+                let daemon = try Daemon(configuration, in: session)
+                #expect(try daemon.privacy.get(\.enabled) == true)
+                _ = try daemon.scenes.call(\.apply, "talk")
+                #expect(try daemon.privacy.get(\.enabled) == isUsersOwn)
+            }
+        }
+
         /// What is in place of the state file.
         enum Damage: CaseIterable {
             case array, deepKey, deepArray, binary, directory, tooLong

@@ -65,12 +65,12 @@ package struct Layer: Hashable, Sendable {
     /// The reason that the camera does not deliver, written over the picture as opaque as the veil.
     package var notice: Notice?
 
-    /// An opaque layer without decoration.
     /// Returns how far from the edges marks and words are, at least: round corners leave less room.
     package func distance(atLeast least: Double) -> Double {
         max(least, corners.largest * (1 - 0.5.squareRoot()))
     }
 
+    /// An opaque layer without decoration.
     package init(role: Role, rect: Rect) {
         self.role = role
         self.rect = rect

@@ -202,10 +202,11 @@ struct Arrangement: Hashable, Sendable {
         _ style: SceneStyle
     ) -> Placement {
         let whole = Rect(canvas)
-        let margin = even(whole.width * style.insetMargin)
         let isRound = style.insetShape == .circle
-        let room = isRound ? whole.height - 2 * margin : whole.width
-        let width = even(min(whole.width * style.insetSize, room))
+        let width = even(min(whole.width * style.insetSize, isRound ? whole.height : .infinity))
+        var margin = even(whole.width * style.insetMargin)
+        // On a low canvas the margin of a circle gives way.
+        if isRound { margin = min(margin, (whole.height - width) / 2) }
         let height = isRound ? width : (width / canvas.aspect).rounded()
         let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
         let top = style.insetCorner == .topLeft || style.insetCorner == .topRight

@@ -147,6 +147,9 @@ package struct SavedState: Hashable, Sendable {
         cameras = cameras.mapValues { Kept($0.value, over: $0.configured) }.filter { !$1.isEmpty }
     }
 
+    /// Forgets that a scene turned privacy on: the user has done so since.
+    package mutating func forgetPrivacy() { hasPrivacy = false }
+
     /// Restores `state` before anything has started; the main picture only if `swapping`.
     package func restore(_ state: inout State, swapping: Bool = true) {
         var settings = shared.settings(over: state.configured, Settings.rows)
