@@ -25,7 +25,8 @@ struct CompletionTests {
     }
 
     /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
-    /// zsh is driven through a terminal, since only its line editor completes.
+    /// zsh is driven through a terminal, since only its line editor completes, which takes the next key
+    /// when it has.
     private static let shells = [
         (
             "bash",
@@ -56,11 +57,11 @@ struct CompletionTests {
             zpty -w shell 'source <(dualcamctl completions zsh); compdef _dualcamctl dualcamctl'
             zpty -w shell 'compadd () { [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]] && { builtin compadd "$@"; return $? }
                 typeset -a hits; builtin compadd -A hits "$@"; for hit in "${hits[@]}"; do print -r -- "<${(Q)hit}>" >>$OFFERS; done; builtin compadd "$@" }'
-            zpty -w shell 'bindkey "^I" expand-or-complete; print READY'
-            zpty -m shell seen '*READY*' >/dev/null
-            zpty -w -n shell "$LINE"$'\\t'
-            for try in {1..200}; do sleep 0.05; [[ -s $OFFERS ]] && break; done
-            sleep 0.2
+            zpty -w shell 'ended () { : >$OFFERS.end }; zle -N ended; bindkey "^G" ended; LISTMAX=10000'
+            zpty -w shell 'bindkey "^I" expand-or-complete; print REA""DY'
+            zpty -r -m shell seen '*READY*'
+            zpty -w -n shell "$LINE"$'\\t\\a'
+            for try in {1..200}; do sleep 0.05; [[ -e $OFFERS.end ]] && break; done
             zpty -d shell
             sed -n 's/^<\\(.*\\)>$/\\1/p' $OFFERS | sort -u
             """
@@ -78,6 +79,7 @@ struct CompletionTests {
         let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
         let file = "\(folder)/offers"
         try "".write(toFile: file, atomically: true, encoding: .utf8)
+        try? FileManager.default.removeItem(atPath: "\(file).end")
         let quiet = ["bash": "--norc", "zsh": "-f", "fish": "--no-config"]
         let child = try daemon.session.run(
             shell,
