@@ -25,8 +25,8 @@ struct CompletionTests {
     }
 
     /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
-    /// zsh is driven through a terminal, since only its line editor completes, which takes the next key
-    /// when it has.
+    /// zsh is driven through a terminal, since only its line editor completes; it takes the next
+    /// key when it has.
     private static let shells = [
         (
             "bash",

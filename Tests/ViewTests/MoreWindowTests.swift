@@ -16,6 +16,9 @@ import Testing
     func `A closed window ends the program, whoever closes it`(byKey: Bool) throws {
         try ShownWindow.with(hasScreenReader: !byKey) { window in
             if byKey { try window.desktop.hand("key alt+F4") } else { try window.click("Close") }
+            try eventually("no window", within: 15) {
+                try window.desktop.windows("DualCam").isEmpty
+            }
             #expect(try window.program.wait() == .status(0))
         }
     }
