@@ -77,7 +77,9 @@ private final class Visited {
             return names ?? []
         }
         let before = try names()
-        try session.run("gdbus", "wait", "--session", "--timeout", "60", "org.example.None")
+        // Longer than any test: one that ended by itself would be a child whose end nobody has
+        // seen, and Swift Testing (6.3.1), which waits for any child, would see that of no other.
+        try session.run("gdbus", "wait", "--session", "--timeout", "1000", "org.example.None")
         return try eventually("another program") { try names().subtracting(before).first }
     }
 
