@@ -15,9 +15,11 @@ import Testing
     @Test(arguments: [true, false])
     func `A closed window ends the program, whoever closes it`(byKey: Bool) throws {
         try ShownWindow.with(hasScreenReader: !byKey) { window in
-            if byKey { try window.desktop.hand("key alt+F4") } else { try window.click("Close") }
+            if !byKey { try window.click("Close") }
+            // Openbox grabs its keys anew when the first one is pressed, and may miss that one.
             try eventually("no window", within: 15) {
-                try window.desktop.windows("DualCam").isEmpty
+                if byKey { try window.desktop.hand("key alt+F4") }
+                return try window.desktop.windows("DualCam").isEmpty
             }
             #expect(try window.program.wait() == .status(0))
         }
