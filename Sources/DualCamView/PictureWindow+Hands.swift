@@ -89,7 +89,7 @@ extension PictureWindow {
             carrier.lift(
                 viewport.place(other),
                 newest?.texture(of: other),
-                isRound: daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+                isRound: isInsetRound
             )
             // What is carried is nowhere else.
             set(\SceneInterface.insetVisible, to: false)

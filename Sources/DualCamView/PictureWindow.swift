@@ -417,6 +417,11 @@ final class PictureWindow {
             )
     }
 
+    /// `true` if the inset is a circle.
+    var isInsetRound: Bool {
+        daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+    }
+
     // MARK: What is known
 
     private func follow() {

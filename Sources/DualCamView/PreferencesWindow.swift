@@ -348,7 +348,7 @@ final class PreferencesWindow {
         }
         layout.isSensitive = isPresent
         round.isSensitive = isPresent
-        round.isOn = daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+        round.isOn = owner.isInsetRound
         let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
         layout.show(
             Layout.allCases.map(\.title),
