@@ -224,7 +224,7 @@ extension Daemon {
     /// something such as "nothing to lock".
     func noPicture(of role: Role, _ lack: String) -> DBusError {
         let camera = state.cameras[role]
-        if let suspension = state.suspension { return .locked(suspension.sentence) }
+        if let reason = state.suspensionReason { return .locked(reason) }
         return switch camera.phase {
         case .unavailable: .noCamera("There is no \(role.rawValue) camera.")
         case .interrupted:

@@ -215,7 +215,9 @@ final class PhotoService {
     ) throws(DBusError) -> Request {
         try checkRoom(for: program)
         let state = daemon.state
-        if let suspension = state.suspension { throw .locked(suspension.sentence) }
+        if let reason = state.suspensionReason, !state.isSuspensionUndecided {
+            throw .locked(reason)
+        }
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
         let isOne = wish.isOne
@@ -323,8 +325,9 @@ final class PhotoService {
             case .unavailable:
                 if request.leaves(role) { continue }
                 return end(request, .failure(.noCamera("There is no \(role.rawValue) camera.")))
+            case .interrupted where state.isSuspensionUndecided: return
             case .interrupted where state.suspension != nil:
-                return end(request, .failure(.locked(state.suspension?.sentence ?? "")))
+                return end(request, .failure(.locked(state.suspensionReason ?? "")))
             // Bandwidth is being freed for it, or may be free in a moment.
             case .interrupted where camera.interruption == .bandwidth: return
             case .interrupted:

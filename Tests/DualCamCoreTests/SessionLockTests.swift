@@ -26,9 +26,11 @@ import Testing
     @Test("cameras stay closed until logind has answered", arguments: [true, false])
     mutating func answer(isAway: Bool) {
         #expect(apply(.expected, .found) == [.askLogin(after: 0)])
-        #expect(isLocked)
+        #expect(isLocked && state.isSuspensionUndecided)
         #expect(apply(.answered(isAway: isAway)) == [.endLoginMemory])
         #expect(isLocked == isAway && state.keptProblems == [])
+        #expect(!state.isSuspensionUndecided)
+        #expect(state.suspensionReason == (isAway ? Suspension.locked.sentence : nil))
     }
 
     @Test("a silent logind is asked again, ever less often, and a late answer counts")
@@ -40,7 +42,7 @@ import Testing
             #expect(isLocked)
         }
         #expect(delays == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
-        #expect(!state.keptProblems.isEmpty)
+        #expect(state.keptProblems == [state.suspensionReason] && !state.isSuspensionUndecided)
         apply(.answered(isAway: false))
         #expect(!isLocked && state.keptProblems == [])
         #expect(apply(.silent) == [.startLoginMemory, .askLogin(after: 0.5)], "from the beginning")

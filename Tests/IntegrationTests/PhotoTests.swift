@@ -254,6 +254,26 @@ extension DaemonTests {
             deinit { close(number) }
         }
 
+        @Test("a photograph waits until it is known whether the screen is locked")
+        func undecided() throws {
+            try PrivateSession.with { session in
+                let path = "\(session.directory)/silent"
+                var bus: SilentSocket? = try SilentSocket(path)
+                let daemon = try Daemon(
+                    Self.configuration(session),
+                    in: session,
+                    node: false,
+                    adding: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(path)"]
+                )
+                let reader = try Reader(daemon)
+                try daemon.back.wait(for: \.interruption, "locked")
+                #expect(bus?.hasCaller == true)
+                bus = nil
+                try eventually("the photograph", within: 60) { reader.read() }
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
         @Test("the daemon ends once the photograph that is being written is there, and answered")
         func end() throws {
             try PrivateSession.with { session in

@@ -132,8 +132,12 @@ extension DaemonTests {
                 try eventually("a problem") {
                     try daemon.complains(of: "does not say whether the session is locked")
                 }
-                let camera = DualCam.backPath
-                #expect(try daemon.camera(camera).get(\.interruption) == "locked")
+                #expect(try daemon.back.get(\.interruption) == "locked")
+                #expect {
+                    try daemon.call("TakePhoto", of: .capture)
+                } throws: {
+                    "\($0)".contains("does not say whether the session is locked")
+                }
                 #expect(try daemon.captured == [0, 0])
                 // The thread that waits for the bus does not hold up the end either.
                 #expect(try daemon.end().exit == .status(0))

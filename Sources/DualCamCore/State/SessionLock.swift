@@ -30,6 +30,9 @@ package struct SessionLock: Hashable, Sendable {
         isCovered || (mayExist && (isOutdated || (isAway ?? true)))
     }
 
+    /// `true` while the first answer is awaited, and none has failed to come.
+    var isUndecided: Bool { mayExist && isAway == nil && failures == 0 && !isCovered }
+
     /// The problem if only logind's silence makes the session count as locked; otherwise empty.
     package var problem: String {
         guard mayExist, !isCurrent, isOutdated || (isAway == nil && failures > 0) else { return "" }

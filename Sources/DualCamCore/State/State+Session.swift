@@ -42,6 +42,27 @@ extension State {
     /// The suspension that is shown, of those there are.
     package var suspension: Suspension? { suspensions.min { $0.rawValue < $1.rawValue } }
 
+    /// `true` while the cameras stay closed only until it is known whether they have to.
+    package var isSuspensionUndecided: Bool {
+        !suspensions.isEmpty
+            && suspensions.allSatisfy { why in
+                switch why {
+                case .privacy: privacy.isUnread
+                case .locked: lock.isUndecided
+                case .asleep: false
+                }
+            }
+    }
+
+    /// The reason why no camera opens, as a sentence; `nil` if they may.
+    package var suspensionReason: String? {
+        switch suspension {
+        case .privacy where privacy.isUnread: privacyProblem
+        case .locked where !lock.problem.isEmpty: lock.problem
+        case let suspension: suspension?.sentence
+        }
+    }
+
     mutating func handle(_ event: SessionEvent) -> [Effect] {
         var effects: [Effect] = []
         switch event {
