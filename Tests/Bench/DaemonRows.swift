@@ -254,26 +254,41 @@ struct DaemonRows {
         ]
         try PrivateSession.with { session in
             let daemon = try Daemon(
-                configuration(movie(.clean)),
+                configuration(movie(.clean), more: "node = true"),
                 in: session,
                 adding: counter.environment
             )
+            /// Counts on each thread, for a frame that `reader` gets.
+            func perFrame(_ reader: StreamReader) throws -> [String: Double] {
+                try settle(reader, frames: 90)
+                let (before, first) = (counter.counts(daemon.watched), reader.count)
+                pause(4)
+                let frames = Double(max(1, reader.count - first))
+                return counter.counts(daemon.watched).reduce(into: [:]) { counts, thread in
+                    counts[thread.key] = Double(thread.value - (before[thread.key] ?? 0)) / frames
+                }
+            }
             let reader = try StreamReader("dualcam", in: session)
             defer { reader.close() }
-            try settle(reader, frames: 90)
-            let (before, first) = (counter.counts(daemon.watched), reader.count)
-            pause(4)
-            let after = counter.counts(daemon.watched)
-            let frames = Double(max(1, reader.count - first))
+            let counts = try perFrame(reader)
             // The threads of cameras read files here, for which libavformat allocates.
             for (name, thread, target) in [
                 ("daemon: allocations a frame, compositing", "composite", 0.0),
                 ("  capturing from a file (back)", "capture-back", nil),
                 ("  capturing from a file (front)", "capture-front", nil),
             ] {
-                let count = (after[thread] ?? 0) - (before[thread] ?? 0)
-                rows.append(Row(name, "", target: target, [Double(count) / frames]))
+                rows.append(Row(name, "", target: target, [counts[thread] ?? 0]))
             }
+            let camera = try StreamReader("dualcam.front", in: session)
+            defer { camera.close() }
+            rows.append(
+                Row(
+                    "  with a camera's own node beside the stream",
+                    "",
+                    target: 0,
+                    [try perFrame(camera)["composite"] ?? 0]
+                )
+            )
             _ = try daemon.end()
         }
         return rows
