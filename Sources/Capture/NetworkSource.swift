@@ -7,17 +7,20 @@ package import Platform
 package struct NetworkSource: CameraSource {
     private let address: NetworkAddress
     private let credentials: String?
+    private let login: NetworkLogin?
     private let arguments: [String]
 
     /// Creates a source of the camera at `address`. `credentials` is the path of the file with the
-    /// user and password, and `arguments` those that make this program read the network.
+    /// user and password unless they are in `login`, and `arguments` those that make this program
+    /// read the network.
     package init(
         _ address: NetworkAddress,
         credentials: String? = nil,
+        login: NetworkLogin? = nil,
         arguments: [String] = NetworkCamera.arguments
     ) {
         self.address = address
-        self.credentials = credentials
+        (self.credentials, self.login) = (credentials, login)
         self.arguments = arguments
     }
 
@@ -48,9 +51,8 @@ package struct NetworkSource: CameraSource {
         let place = "\(address.host):\(address.port)"
         let camera: NetworkCamera
         do throws(NetworkError) {
-            let line = try credentials.map { path throws(NetworkError) in
-                try readCredentials(path)
-            }
+            var line = login?.line
+            if line == nil, let credentials { line = try readCredentials(credentials) }
             do throws(SystemError) {
                 camera = try NetworkCamera(address, credentials: line, arguments: arguments)
             } catch {

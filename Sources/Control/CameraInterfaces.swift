@@ -3,6 +3,14 @@ package import DualCamCore
 
 // The interfaces of the cameras' objects, `Role.path`.
 
+/// The options of Use and of Stream.OpenPreview: the user and the password of a camera on the
+/// network.
+package struct Login: OptionMembers {
+    package init() {}
+    package let user = OptionMember<String>("user")
+    package let password = OptionMember<String>("password")
+}
+
 /// `org.dualcam.DualCam1.Camera`: one of the two cameras.
 package struct CameraInterface: InterfaceMembers {
     package static let name = "org.dualcam.DualCam1.Camera"
@@ -29,7 +37,11 @@ package struct CameraInterface: InterfaceMembers {
         ArgumentMember<Double>("certainty")
     )
 
-    package let use = MethodMember("Use", takes: ArgumentMember<String>("device"))
+    package let use = MethodMember(
+        "Use",
+        takes: ArgumentMember<String>("device"),
+        options: Login.self
+    )
 
     package let role = PropertyMember<String>("Role", change: .constant)
     package let name = PropertyMember<String>("Name")

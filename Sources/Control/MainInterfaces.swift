@@ -17,6 +17,7 @@ package struct StreamInterface: InterfaceMembers {
     package let openPreview = MethodMember(
         "OpenPreview",
         takes: ArgumentMember<String>("device"),
+        options: Login.self,
         gives: ArgumentMember<SharedDescriptor>("pictures")
     )
     package let statistics = MethodMember(

@@ -38,8 +38,9 @@ final class CameraService {
                         }
                     }
                 }
-                camera.answer(\.use) { call in
-                    editor.use(call.arguments, as: role, for: call.sender) { error in
+                camera.answer(\.use) { call throws(DBusError) in
+                    let login = try call.options.login
+                    editor.use(call.arguments, as: role, login, for: call.sender) { error in
                         if let error { call.fail(error) } else { call.reply() }
                     }
                 }

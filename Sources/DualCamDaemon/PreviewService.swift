@@ -7,24 +7,32 @@ import Frames
 import Logging
 import Platform
 
-/// Previews on the session bus: small pictures of cameras that no role uses, each on a thread of
-/// its own. `State` decides who gets one, and when it ends.
+/// Previews on the session bus: small pictures of cameras, each on a thread of its own. `State`
+/// decides who gets one, and when it ends.
 @MainActor
 final class PreviewService {
-    typealias OpenCall = Call<String, NoOptions, SharedDescriptor>
+    typealias OpenCall = Call<String, Login, SharedDescriptor>
 
     /// A preview whose device is open, or may be.
     private final class Running {
-        let name: String
+        let camera: Camera
         let thread: PreviewThread
         /// The call and the reader's end of the socket, until the first picture is there.
         var waiting: (call: OpenCall, reader: SharedDescriptor)?
         /// Notices that the caller leaves the bus.
         var watch: AnyObject?
 
-        init(_ name: String, _ thread: PreviewThread, _ waiting: (OpenCall, SharedDescriptor)) {
-            (self.name, self.thread, self.waiting) = (name, thread, waiting)
+        init(_ camera: Camera, _ thread: PreviewThread, _ waiting: (OpenCall, SharedDescriptor)) {
+            (self.camera, self.thread, self.waiting) = (camera, thread, waiting)
         }
+    }
+
+    /// A camera to be shown.
+    private struct Camera {
+        let source: any CameraSource
+        let identity, name: String
+        /// The role whose camera it is, and whose pictures are passed on.
+        var role: Role?
     }
 
     /// Returns the source of a device.
@@ -56,9 +64,10 @@ final class PreviewService {
         daemon.performers.append { [unowned self] effect in
             if case .endPreview(let number) = effect { end(number) }
         }
+        daemon.observers.append { [weak self] in self?.follow() }
     }
 
-    /// Opens a preview of the device that the call names. The reply comes with the first picture.
+    /// Opens a preview of the camera that the call names. The reply comes with the first picture.
     func open(_ call: OpenCall) {
         program(call.sender) { [unowned self] program in
             do throws(DBusError) {
@@ -71,48 +80,93 @@ final class PreviewService {
     }
 
     private func open(_ call: OpenCall, for program: String) throws(DBusError) {
-        let device: CameraDevice
-        do throws(DeviceNameError) {
-            device = try shownDevice(called: call.arguments, among: daemon.state.search.devices)
-        } catch {
-            throw DBusError(error)
-        }
-        guard !daemon.configuration.ignores(device) else {
-            throw .denied("\(device.name) is in [cameras] ignore, so DualCam does not open it.")
-        }
-        let identity = device.identity
-        if let refusal = daemon.state.refusal(ofPreviewOf: identity, for: program) {
-            throw refusal.dbusError(device.name)
+        let camera = try camera(of: call)
+        let (identity, role) = (camera.identity, camera.role)
+        if let refusal = daemon.state.refusal(ofPreviewOf: identity, in: role, for: program) {
+            throw error(of: refusal, camera)
         }
         count += 1
         let number = count
-        running[number] = try start(number, device, call)
-        Log.capture.notice("preview", metadata: ["name": "\(device.name)"])
-        daemon.send(
-            .preview(.begun(Preview(number: number, device: identity, program: program)))
-        )
+        running[number] = try start(number, camera, call)
+        Log.capture.notice("preview", metadata: ["name": "\(camera.name)"])
+        let preview = Preview(number: number, device: identity, of: role, program: program)
+        daemon.send(.preview(.begun(preview)))
         running[number]?.watch = call.onLeaving { [weak self] in
             self?.daemon.send(.preview(.left(number: number)))
         }
     }
 
+    /// Returns the camera that a call names: that of a role, one on the network, or a device.
+    private func camera(of call: OpenCall) throws(DBusError) -> Camera {
+        let (word, devices) = (call.arguments, daemon.state.search.devices)
+        let login = try call.options.login
+        let device: CameraDevice
+        do throws(DeviceNameError) {
+            if let role = Role(rawValue: word) { return camera(of: role) }
+            let wanted = try DualCamCore.source(called: word, among: devices)
+            if login == nil, let role = role(of: wanted.identity) { return camera(of: role) }
+            if case .url(let address) = wanted {
+                let source = NetworkSource(address, login: login)
+                return Camera(source: source, identity: source.identity, name: source.name)
+            }
+            device = try shownDevice(called: word, among: devices)
+        } catch {
+            throw DBusError(error)
+        }
+        guard login == nil else { throw .needsNetwork }
+        guard !daemon.configuration.ignores(device) else {
+            throw .denied("\(device.name) is in [cameras] ignore, so DualCam does not open it.")
+        }
+        do throws(CaptureError) {
+            let source = try source(device)
+            return Camera(source: source, identity: device.identity, name: device.name)
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    private func camera(of role: Role) -> Camera {
+        let camera = daemon.state.cameras[role]
+        let source = RoleSource(
+            camera.name,
+            identity: camera.identity,
+            daemon.shownSlot(of: role),
+            turned: camera.transform
+        )
+        return Camera(source: source, identity: source.identity, name: source.name, role: role)
+    }
+
+    private func role(of identity: String) -> Role? {
+        Role.allCases.first { daemon.state.cameras[$0].identity == identity }
+    }
+
+    /// Passes on to each preview of a role's camera what the role shows now.
+    private func follow() {
+        for preview in running.values {
+            guard let role = preview.camera.role, let source = preview.camera.source as? RoleSource
+            else { continue }
+            source.show(daemon.shownSlot(of: role), turned: daemon.state.cameras[role].transform)
+        }
+    }
+
     private func start(
         _ number: Int,
-        _ device: CameraDevice,
+        _ camera: Camera,
         _ call: OpenCall
     ) throws(DBusError) -> Running {
         let mailbox = mailbox
         do {
             var end: SharedDescriptor?
             let thread = try PreviewThread(
-                source(device),
+                camera.source,
+                turned: { (camera.source as? RoleSource)?.transform ?? .identity },
                 takeReader: { end = SharedDescriptor($0) },
                 report: { report in
                     mailbox.post { MainActor.assumeIsolated { self.take(report, of: number) } }
                 }
             )
             guard let end else { preconditionFailure("a preview without a socket") }
-            return Running(device.name, thread, (call, end))
+            return Running(camera, thread, (call, end))
         } catch {
             throw .failed("\(error)")
         }
@@ -133,7 +187,23 @@ final class PreviewService {
                 Log.capture.warning("preview ended", metadata: ["reason": "\(failure)"])
             }
             daemon.send(.preview(.closed(number: number)))
-            preview.waiting?.call.fail(failure?.dbusError(preview.name) ?? Self.ending)
+            preview.waiting?.call.fail(failure?.dbusError(preview.camera.name) ?? Self.ending)
+        }
+    }
+
+    /// Returns the refusal of a preview of `camera`, as the caller gets it.
+    private func error(of refusal: PreviewRefusal, _ camera: Camera) -> DBusError {
+        let name = camera.name
+        return switch refusal {
+        case .suspended(let why): .locked(why.sentence)
+        case .lost(let role): daemon.noPicture(of: role, "no preview")
+        case .used(let role):
+            .busy("\(name) is the \(role.rawValue) camera already, or a lens of it.")
+        case .noRoom: .busy("The USB bus has no room for another camera.")
+        case .doubled: .busy("A program already has a preview of \(name).")
+        case .tooManyOfOne:
+            .busy("This program already has previews of \(PreviewsState.mostOfOne) cameras.")
+        case .tooMany: .busy("Programs already have previews of \(PreviewsState.most) cameras.")
         }
     }
 
@@ -144,10 +214,12 @@ final class PreviewService {
         preview.thread.end()
         guard let call = preview.waiting?.call else { return }
         preview.waiting = nil
-        if let why = daemon.state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
-            call.fail(.locked(why.sentence))
+        let camera = preview.camera
+        let refusal = daemon.state.refusal(ofPreviewOf: camera.identity, in: camera.role, for: "")
+        if let refusal, daemon.state.suspension != nil || camera.role != nil {
+            call.fail(error(of: refusal, camera))
         } else {
-            call.fail(.cameraLost("\(preview.name) is needed for something else now."))
+            call.fail(.cameraLost("\(camera.name) is needed for something else now."))
         }
     }
 
@@ -159,20 +231,23 @@ final class PreviewService {
     }
 }
 
-extension PreviewRefusal {
-    /// The refusal of a preview of the camera called `name`, as the caller gets it.
-    fileprivate func dbusError(_ name: String) -> DBusError {
-        switch self {
-        case .suspended(let why): .locked(why.sentence)
-        case .used(let role):
-            .busy("\(name) is the \(role.rawValue) camera already, or a lens of it.")
-        case .noRoom: .busy("The USB bus has no room for another camera.")
-        case .doubled: .busy("A program already has a preview of \(name).")
-        case .tooManyOfOne:
-            .busy("This program already has previews of \(PreviewsState.mostOfOne) cameras.")
-        case .tooMany: .busy("Programs already have previews of \(PreviewsState.most) cameras.")
+extension Options<Login> {
+    /// The user and the password in a call; `nil` if it has none.
+    var login: NetworkLogin? {
+        get throws(DBusError) {
+            guard user != nil || password != nil else { return nil }
+            do throws(UnreadableValue) {
+                return try NetworkLogin(user: user ?? "", password: password ?? "")
+            } catch {
+                throw .outOfRange("Expected \(error.expected).")
+            }
         }
     }
+}
+
+extension DBusError {
+    /// The refusal of a user and a password for anything but a camera on the network.
+    static let needsNetwork = outOfRange("Only a camera on the network has a user and a password.")
 }
 
 extension CaptureError {

@@ -29,8 +29,15 @@ final class SourceEditor {
     }
 
     /// Makes the device that `word` names the camera of `role`, for `caller`. If it is configured
-    /// for the other role, the two roles swap what is configured.
-    func use(_ word: String, as role: Role, for caller: String = "", _ answer: @escaping Answer) {
+    /// for the other role, the two roles swap what is configured. The `login` is that of a camera
+    /// on the network.
+    func use(
+        _ word: String,
+        as role: Role,
+        _ login: NetworkLogin? = nil,
+        for caller: String = "",
+        _ answer: @escaping Answer
+    ) {
         let work = { [self] in
             do throws(DBusError) {
                 let sources = try sources(using: word, as: role)
@@ -41,8 +48,11 @@ final class SourceEditor {
                         throw DBusError.notSupported("\(error)")
                     }
                 }
+                if login != nil {
+                    guard case .url? = sources.first?.source else { throw DBusError.needsNetwork }
+                }
                 let file = file
-                run(answer) { () throws(EditFailure) in try file.set(sources) }
+                run(answer) { () throws(EditFailure) in try file.set(sources, login) }
             } catch {
                 finish(answer, error)
             }
@@ -107,6 +117,7 @@ final class SourceEditor {
             var new = daemon.configuration
             for change in outcome.sources {
                 new.cameras[change.role].source = change.source
+                new.cameras[change.role].credentials = change.credentials
                 Log.control.notice(
                     "source",
                     metadata: [
@@ -143,8 +154,10 @@ private struct EditedFile: Sendable {
     /// -1 if it was not there, and these bytes and those written in their place.
     private var undoing: StateFile? { StateFile("use-undo") }
 
-    /// Writes `sources` into the file, which is made if it is not there: with what is in /etc.
-    func set(_ sources: [SourceChange]) throws(EditFailure) -> Outcome {
+    /// Writes `sources` into the file, which is made if it is not there: with what is in /etc. The
+    /// `login` is that of the first.
+    func set(_ sources: [SourceChange], _ login: NetworkLogin?) throws(EditFailure) -> Outcome {
+        var sources = sources
         for case .file(let file) in sources.prefix(1).map(\.source) where access(file, R_OK) != 0 {
             throw EditFailure(message: "\(SystemError.last("open", file))", isNoCamera: true)
         }
@@ -153,10 +166,12 @@ private struct EditedFile: Sendable {
         }
         let read = try load()
         let text = read?.text ?? ""
+        let credentials = try keep(login, for: &sources[0], beside: path)
         let (after, warnings): (String, [ConfigurationWarning])
         do throws(ConfigurationError) {
             after = try Configuration.setting(
                 sources.map { ($0.role, $0.source) },
+                credentials: credentials,
                 in: text,
                 file: read?.path ?? path
             )
@@ -182,6 +197,29 @@ private struct EditedFile: Sendable {
             }
         }
         return outcome
+    }
+
+    /// Stores the `login`, and has `change` name its file. Without one, a camera gets its former
+    /// one, and never the one of another. Returns what to write; `nil`: nothing.
+    private func keep(
+        _ login: NetworkLogin?,
+        for change: inout SourceChange,
+        beside path: String
+    ) throws(EditFailure) -> (role: Role, path: String?)? {
+        guard case .url(let address) = change.source else { return nil }
+        let file = folder(of: absolutePath(path)) + "/" + address.loginFile
+        if let login {
+            try attempt { () throws(SystemError) in
+                try makeFolder(of: path)
+                try NewFile.replace(file, with: Array("\(login.line)\n".utf8), mode: 0o600)
+            }
+        }
+        if login != nil || access(file, F_OK) == 0 {
+            change.credentials = file
+        } else if change.credentials?.hasSuffix(NetworkAddress.loginSuffix) ?? false {
+            change.credentials = nil
+        }
+        return (change.role, change.credentials)
     }
 
     /// Restores the file as it was before the last change.
@@ -224,7 +262,12 @@ private struct EditedFile: Sendable {
                 } ?? (Configuration(), [])
             return Outcome(
                 sources: Role.allCases.map {
-                    SourceChange(role: $0, source: configuration.cameras[$0].source)
+                    let camera = configuration.cameras[$0]
+                    return SourceChange(
+                        role: $0,
+                        source: camera.source,
+                        credentials: camera.credentials
+                    )
                 },
                 warnings: warnings.map(\.description)
             )

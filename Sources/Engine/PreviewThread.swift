@@ -5,9 +5,9 @@ import Imaging
 import Photos
 package import Platform
 
-/// Opens a camera that no role uses, and sends small pictures of it into a socket, a few a second,
-/// until it is told to end, its reader is gone, or the camera fails. It does not try again. The
-/// thread is called `preview`.
+/// Opens a camera, and sends small pictures of it into a socket, a few a second, until it is told
+/// to end, its reader is gone, or the camera fails. It does not try again. The thread is called
+/// `preview`.
 package final class PreviewThread: Sendable {
     /// An event of the preview, reported on the thread itself.
     package enum Report: Hashable, Sendable {
@@ -21,6 +21,7 @@ package final class PreviewThread: Sendable {
     private let report: @Sendable (Report) -> Void
     private let limits: (start: Double, stall: Double)
     private let unread: Double
+    private let transform: @Sendable () -> Transform
     private let worker: Worker
     // Unsafe: used before the thread starts, and then by it alone.
     nonisolated(unsafe) private var socket: PictureSocket?
@@ -34,21 +35,23 @@ package final class PreviewThread: Sendable {
     /// The longest time between two checks for a reader, in seconds.
     private static let patience = 0.5
 
-    /// Starts the thread, which opens `source`. The end of the socket to read from is passed on.
-    /// The camera may take `limits.start` seconds to its first picture, and `limits.stall` to each
-    /// after that. It closes if a picture stays `unread` for that many seconds.
+    /// Starts the thread, which opens `source`, and turns its pictures by what `transform` returns
+    /// there. The end of the socket to read from is passed on. The camera may take `limits.start`
+    /// seconds to its first picture, and `limits.stall` to each after that. It closes if a picture
+    /// stays `unread` for that many seconds.
     ///
     /// Call `leave` after the report `closed`, or `end` and `wait` before. Throws `SystemError` if
     /// the system has no thread or descriptor left.
     package init(
         _ source: any CameraSource,
+        turned transform: @escaping @Sendable () -> Transform = { .identity },
         within limits: (start: Double, stall: Double) = (10, 5),
         unread: Double = 10,
         takeReader: (consuming Descriptor) -> Void,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
         (self.source, self.limits, self.report) = (source, limits, report)
-        self.unread = unread
+        (self.unread, self.transform) = (unread, transform)
         socket = try PictureSocket(takeReader)
         worker = try Worker(name: "preview")
         try worker.start { [self] in run() }
@@ -99,7 +102,7 @@ package final class PreviewThread: Sendable {
             guard (now - taken).seconds < unread else { return }
             var jpeg: [UInt8]?
             if event.hasPixels, now >= due, !stream.hasNewer, isTaken {
-                jpeg = shrinker.picture(of: event, at: Self.quality)
+                jpeg = shrinker.picture(of: event, at: Self.quality, turned: transform())
                 isDamaged = jpeg == nil
             }
             if event.isPicture, !isDamaged {
@@ -139,7 +142,11 @@ package final class PreviewThread: Sendable {
         var fault: CaptureError? { decoder.fault.flatMap { CaptureError($0) } }
 
         /// Returns the picture of `event`; `nil` if it has none, or a damaged one.
-        func picture(of event: CapturedEvent, at quality: Int) -> [UInt8]? {
+        func picture(
+            of event: CapturedEvent,
+            at quality: Int,
+            turned transform: Transform
+        ) -> [UInt8]? {
             let bounds = Size(width: most, height: most)
             let frame: Frame
             switch event {
@@ -151,7 +158,8 @@ package final class PreviewThread: Sendable {
                 frame = made
             case .outdated, .dropped, .timedOut, .woken: return nil
             }
-            return try? JPEGCodec.encode(Raster(frame).reduced(into: bounds), quality: quality)
+            let raster = Raster(frame).reduced(into: bounds).turned(by: transform)
+            return try? JPEGCodec.encode(raster, quality: quality)
         }
     }
 }

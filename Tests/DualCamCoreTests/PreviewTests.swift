@@ -23,9 +23,9 @@ import Testing
         #expect(refusal("a") == nil)
         begin(1, "a")
         #expect(refusal("a") == .doubled && refusal("a", for: "other") == .doubled)
-        for number in 2...4 { begin(number, "\(number)") }
+        for number in 2...6 { begin(number, "\(number)") }
         #expect(refusal("b") == .tooManyOfOne && refusal("b", for: "other") == nil)
-        for number in 5...8 { begin(number, "\(number)", for: "other") }
+        for number in 7...8 { begin(number, "\(number)", for: "other") }
         #expect(refusal("b", for: "third") == .tooMany)
         send(.preview(.closed(number: 1)))
         #expect(refusal("a", for: "third") == nil && refusal("a") == nil)
@@ -38,6 +38,31 @@ import Testing
         find([lens])
         #expect(refusal("back") == .used(.back) && refusal("front") == .used(.front))
         #expect(refusal("tele") == .used(.back) && refusal("other") == nil)
+    }
+
+    @Test mutating func `that of a role's camera opens it, and ends with its role`() {
+        send(.assigned(.back, "back"))
+        func refusal() -> PreviewRefusal? {
+            state.refusal(ofPreviewOf: "back", in: .back, for: "setup")
+        }
+        #expect(refusal() == nil)
+        for number in 1...2 {
+            let preview = Preview(number: number, device: "back", of: .back, program: "setup")
+            #expect(send(.preview(.begun(preview))) == (number == 1 ? [.openCamera(.back)] : []))
+        }
+        send(.streaming(.back), .preview(.left(number: 1)), .preview(.closed(number: 1)))
+        #expect(state.cameras.back.isAsked)
+        let effects = give(.back, "other")
+        #expect(effects.contains(.endPreview(number: 2)) && refusal() == .lost(.back))
+        #expect(effects.contains(.closeCamera(.back, keepsPicture: false)))
+        #expect(!effects.contains(.openCamera(.back)))
+    }
+
+    @Test mutating func `that of a role's camera tells at once that it delivers nothing`() {
+        send(.assigned(.back, "back"))
+        let preview = Preview(number: 1, device: "back", of: .back, program: "setup")
+        send(.preview(.begun(preview)))
+        #expect(send(.interrupted(.back, .busy)).contains(.endPreview(number: 1)))
     }
 
     @Test("it ends when its program has left, once")

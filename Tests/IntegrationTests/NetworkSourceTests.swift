@@ -222,10 +222,10 @@ extension DaemonTests {
             }
         }
 
-        @Test func aPasswordStaysWithTheCamera() throws {
+        /// Pictures for "me", whose password is "s3cret".
+        private func guarded() throws -> PictureServer {
             let picture = counted(3, Self.size)
-            // me:s3cret
-            let server = try PictureServer { connection in
+            return try PictureServer { connection in
                 guard connection.request.contains("Authorization: Basic bWU6czNjcmV0\r\n") else {
                     let basic = "WWW-Authenticate: Basic realm=\"x\"\r\n"
                     _ = connection.send("HTTP/1.1 401 No\r\n\(basic)Connection: close\r\n\r\n")
@@ -234,6 +234,62 @@ extension DaemonTests {
                 guard connection.send(PictureServer.Connection.header) else { return }
                 while connection.send(part: picture) { usleep(30_000) }
             }
+        }
+
+        @Test func `A camera is tried before it is kept, and its password is the user's alone`()
+            throws
+        {
+            let server = try guarded()
+            try Daemon.with("# mine\n[cameras.back]\nsource = \"test\"\n") { daemon in
+                let address = "url:http://localhost:\(server.port)/"
+                func login(_ password: String) -> [String: Value] {
+                    ["user": .string("me"), "password": .string(password)]
+                }
+                func preview(_ login: [String: Value]) throws -> PreviewReader {
+                    PreviewReader(
+                        try daemon.stream.call(\.openPreview, address, options: login)
+                    )
+                }
+                #expect(refusal { _ = try preview([:]) } == "Denied")
+                #expect(refusal { _ = try preview(login("wr0ng")) } == "Denied")
+                let reader = try preview(login("s3cret"))
+                #expect(try reader.picture() != nil)
+                let wrong = refusal { try daemon.back.call(\.use, "test", options: login("x")) }
+                #expect(wrong == "OutOfRange")
+
+                // The preview ends by itself, and the camera has the one connection that it allows.
+                let app = try daemon.reader()
+                defer { app.close() }
+                try daemon.back.call(\.use, address, options: login("s3cret"))
+                try reaches(daemon, "streaming")
+                let folder = daemon.session.directory
+                let file = "\(folder)/localhost-\(server.port).login"
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "me:s3cret\n")
+                var status = stat()
+                #expect(stat(file, &status) == 0 && status.st_mode & 0o7777 == 0o600)
+                let text = try String(contentsOfFile: "\(folder)/dualcam.toml", encoding: .utf8)
+                #expect(text.contains("credentials = \"\(file)\""))
+                let objects = try daemon.send(
+                    "GetManagedObjects",
+                    of: "org.freedesktop.DBus.ObjectManager"
+                )
+                let seen = "\(text)\(objects)\(daemon.program.errors)"
+                #expect(!seen.contains("s3cret") && !seen.contains("wr0ng"))
+
+                // Nobody else gets it, but the camera does, again.
+                let other = "url:http://localhost:\(server.port + 1)/"
+                try daemon.back.call(\.use, other)
+                #expect(
+                    try !String(contentsOfFile: "\(folder)/dualcam.toml", encoding: .utf8)
+                        .contains(file)
+                )
+                try daemon.back.call(\.use, address)
+                try reaches(daemon, "streaming")
+            }
+        }
+
+        @Test func aPasswordStaysWithTheCamera() throws {
+            let server = try guarded()
             let folder = try ScratchDirectory()
             let file = "\(folder.path)/phone"
             try "me:s3cret\n".write(toFile: file, atomically: true, encoding: .utf8)

@@ -60,5 +60,22 @@ extension DaemonTests {
                 }
             }
         }
+
+        @Test func `That of a role's camera opens it, and shows it as the stream would`() throws {
+            try with { daemon in
+                try daemon.back.set(\.rotation, 90)
+                let readers = [try open("back", daemon), try open("pipewire:desk", daemon)]
+                for reader in readers {
+                    let picture = try #require(try reader.picture())
+                    let size = try JPEGCodec.decode(picture).picture.size
+                    #expect(size == Size(width: 180, height: 320))
+                }
+                #expect(try daemon.back.get(\.state) == "streaming")
+                #expect(try daemon.stream.get(\.consumers) == 0)
+                for reader in readers { reader.close() }
+                try daemon.back.wait(for: \.state, "closed")
+                #expect(try open("front", daemon).picture() != nil)
+            }
+        }
     }
 }

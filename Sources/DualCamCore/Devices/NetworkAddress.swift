@@ -1,3 +1,22 @@
+/// The user and the password of a camera on the network.
+package struct NetworkLogin: Hashable, Sendable {
+    /// "USER:PASSWORD", as in a file.
+    package let line: String
+
+    /// Throws `UnreadableValue`, without them, if no file can have them.
+    package init(user: String, password: String) throws(UnreadableValue) {
+        line = "\(user):\(password)"
+        guard !user.isEmpty, !user.contains(":"), line.utf8.count <= 1024,
+            line.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else {
+            throw UnreadableValue(
+                "…",
+                expected: "a user without a colon, and a password, of at most 1000 characters"
+            )
+        }
+    }
+}
+
 /// The address of a camera on the network, as in `url:http://phone:8080/video`.
 package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// The way in which a camera sends its pictures.
@@ -77,6 +96,12 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
         return "url:\(plain)?\(String(hash, radix: 36))"
     }
+
+    /// The name of the file with its user and password, beside the configuration.
+    package var loginFile: String { "\(host)-\(port)\(Self.loginSuffix)" }
+
+    /// The end of the names of such files.
+    package static let loginSuffix = ".login"
 
     /// `true` if the host is a number, not a name.
     package var isNumeric: Bool {

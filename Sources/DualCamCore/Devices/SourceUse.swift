@@ -102,6 +102,13 @@ package struct SourceUse: Hashable, Sendable {
     var isThere: Bool { !isV4L2 || device != nil }
 }
 
+extension SourceSpecification {
+    /// The identity of the camera that it names.
+    package var identity: String {
+        if case .url(let address) = self { address.identity } else { description }
+    }
+}
+
 /// The devices that a role uses.
 package struct CameraUse: Hashable, Sendable {
     /// The role's camera; `nil` if it has none.

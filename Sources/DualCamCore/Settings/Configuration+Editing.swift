@@ -1,15 +1,20 @@
 extension Configuration {
-    /// Returns the TOML document `text` with other sources of cameras. Only the lines of these
-    /// sources change or are added; comments, order and line ends stay. `file` names the document
-    /// in messages. Throws `ConfigurationError` if the document has a mistake, or a camera's table
-    /// is written so that no line of it can be changed alone.
+    /// Returns the TOML document `text` with other sources of cameras, and other `credentials` of
+    /// one. Only the lines of these change or are added; comments, order and line ends stay. `file`
+    /// names the document in messages. Throws `ConfigurationError` if the document has a mistake,
+    /// or a camera's table is written so that no line of it can be changed alone.
     package static func setting(
         _ sources: [(role: Role, source: SourceSpecification)],
+        credentials: (role: Role, path: String?)? = nil,
         in text: String,
         file: String
     ) throws(ConfigurationError) -> String {
-        let changes = sources.map {
+        var changes = sources.map {
             Change("cameras", $0.role.rawValue, key: "source", .text($0.source.description))
+        }
+        if let (role, path) = credentials {
+            let value = Plain.text(path ?? "")
+            changes.append(Change("cameras", role.rawValue, key: "credentials", value))
         }
         return try setting(changes, in: text, file: file, "the sources are")
     }

@@ -2,10 +2,11 @@
 package struct SourceChange: Hashable, Sendable {
     package let role: Role
     package let source: SourceSpecification
+    /// The path of the file with the user and password for it.
+    package var credentials: String?
 
-    package init(role: Role, source: SourceSpecification) {
-        self.role = role
-        self.source = source
+    package init(role: Role, source: SourceSpecification, credentials: String? = nil) {
+        (self.role, self.source, self.credentials) = (role, source, credentials)
     }
 }
 
@@ -24,7 +25,8 @@ extension Configuration {
                 message: "\(name) is the picture that DualCam makes. Name a camera."
             )
         }
-        let change = SourceChange(role: role, source: wanted)
+        let credentials = cameras[role].credentials
+        let change = SourceChange(role: role, source: wanted, credentials: credentials)
         guard !wanted.canBeShared else { return [change] }
         let device = devices.first { $0.identity == wanted.description }
         func names(_ source: SourceSpecification?) -> Bool {
@@ -42,7 +44,12 @@ extension Configuration {
         guard names(other.source) else { return [change] }
         let former = cameras[role].source
         return [
-            change, SourceChange(role: role.other, source: names(former) ? .auto : former),
+            change,
+            SourceChange(
+                role: role.other,
+                source: names(former) ? .auto : former,
+                credentials: other.credentials
+            ),
         ]
     }
 }

@@ -19,7 +19,7 @@ package enum Event: Hashable, Sendable {
     /// About the user's session, and the sleep of the machine.
     case session(SessionEvent)
     case privacy(PrivacyEvent)
-    /// About previews of cameras that no role uses.
+    /// About previews of cameras.
     case preview(PreviewEvent)
     case scenes(ScenesEvent)
     /// The configured values of all that commands change, anew.

@@ -1,16 +1,19 @@
-/// Small pictures of a camera that no role uses, for a program that lets people choose one.
+/// Small pictures of a camera, for a program that lets people choose one.
 package struct Preview: Hashable, Sendable {
     /// The number, which no other preview ever has.
     package let number: Int
     /// The identity of the device.
     package let device: String
+    /// The role whose camera the device is, and whose pictures are passed on; `nil` for a device
+    /// that is opened for the preview.
+    package let role: Role?
     /// The program that gets the pictures.
     package let program: String
     /// `true` once its end was asked for. Its device may be open still.
     package internal(set) var isEnding = false
 
-    package init(number: Int, device: String, program: String) {
-        (self.number, self.device, self.program) = (number, device, program)
+    package init(number: Int, device: String, of role: Role? = nil, program: String) {
+        (self.number, self.device, self.role, self.program) = (number, device, role, program)
     }
 }
 
@@ -25,10 +28,12 @@ package struct PreviewsState: Hashable, Sendable {
     var heldLenses: Set<Role> = []
 
     /// The largest number of previews of one program, and of all.
-    package static let (mostOfOne, most) = (4, 8)
+    package static let (mostOfOne, most) = (6, 8)
 
     /// Returns `true` while `device` is open for a preview, or may be.
-    func have(_ device: String?) -> Bool { open.contains { $0.device == device } }
+    func have(_ device: String?) -> Bool {
+        open.contains { $0.role == nil && $0.device == device }
+    }
 }
 
 /// An event of a preview.
@@ -45,6 +50,8 @@ package enum PreviewEvent: Hashable, Sendable {
 package enum PreviewRefusal: Hashable, Sendable {
     /// No camera may be open.
     case suspended(Suspension)
+    /// It is the camera of this role, which does not deliver, or is that no more.
+    case lost(Role)
     /// It is the camera of this role, or a lens of it.
     case used(Role)
     /// The bus has no room for the cameras that are in use.
@@ -57,7 +64,7 @@ package enum PreviewRefusal: Hashable, Sendable {
     case tooMany
 }
 
-/// Previews of cameras that no role uses. They never keep a role from its camera.
+/// Previews never keep a role from its camera.
 extension State {
     mutating func handle(_ event: PreviewEvent) {
         switch event {
@@ -72,10 +79,20 @@ extension State {
         }
     }
 
-    /// Returns the reason that `program` gets no preview of `device` now; `nil` if it may have one.
-    package func refusal(ofPreviewOf device: String, for program: String) -> PreviewRefusal? {
-        if let refusal = refusal(ofPreviewOf: device) { return refusal }
-        if previews.have(device) { return .doubled }
+    /// Returns `true` while the camera of `role` is to be open for a preview.
+    func isPreviewed(_ role: Role) -> Bool {
+        previews.open.contains { $0.role == role && $0.device == cameras[role].identity }
+    }
+
+    /// Returns the reason that `program` gets no preview of `device`, the camera of `role` if there
+    /// is one, now; `nil` if it may have one.
+    package func refusal(
+        ofPreviewOf device: String,
+        in role: Role? = nil,
+        for program: String
+    ) -> PreviewRefusal? {
+        if let refusal = refusal(ofPreviewOf: device, in: role) { return refusal }
+        if role == nil, previews.have(device) { return .doubled }
         if previews.open.count(where: { $0.program == program }) >= PreviewsState.mostOfOne {
             return .tooManyOfOne
         }
@@ -83,8 +100,12 @@ extension State {
     }
 
     /// Returns why nobody can have a preview of `device`, and an open one ends; `nil` if they can.
-    private func refusal(ofPreviewOf device: String) -> PreviewRefusal? {
+    private func refusal(ofPreviewOf device: String, in role: Role?) -> PreviewRefusal? {
         if let why = suspensions.min(by: { $0.rawValue < $1.rawValue }) { return .suspended(why) }
+        if let role {
+            let isLost = [.interrupted, .unavailable].contains(cameras[role].phase)
+            return isLost || cameras[role].identity != device ? .lost(role) : nil
+        }
         if let role = Role.allCases.first(where: { cameras[$0].uses(device) }) {
             return .used(role)
         }
@@ -105,7 +126,7 @@ extension State {
             let preview = previews.open[index]
             guard
                 previews.left.contains(preview.number)
-                    || refusal(ofPreviewOf: preview.device) != nil
+                    || refusal(ofPreviewOf: preview.device, in: preview.role) != nil
             else { continue }
             previews.open[index].isEnding = true
             result.append(.endPreview(number: preview.number))

@@ -50,11 +50,12 @@ extension State {
         return [.beginRecording]
     }
 
-    /// `true` while a consumer takes frames and for a while after, in a recording or a photograph.
+    /// `true` while a consumer takes frames and for a while after, in a recording or a photograph,
+    /// and while a preview shows the camera of a role.
     package var isInUse: Bool {
         needsCameras || !photographed.isEmpty
             || recording.phase == .starting || recording.phase == .running
-            || cameras.back.node.needsCamera || cameras.front.node.needsCamera
+            || Role.allCases.contains { cameras[$0].node.needsCamera || isPreviewed($0) }
     }
 
     /// `true` once everything is known that a recording waits for.

@@ -44,11 +44,12 @@ extension State {
         return [.announce(.willStop), .endGrace, .withdrawNode]
     }
 
-    /// Ends a stop once the node and the cameras are gone, except for those that a recording or a
-    /// photograph needs, and starts again if that was requested.
+    /// Ends a stop once the node and the cameras are gone, except for those that a recording, a
+    /// photograph or a preview needs, and starts again if that was requested.
     mutating func finishStop() -> [Effect] {
         let isClosed = Role.allCases.allSatisfy {
             !cameras[$0].mayBeOpen || recording.needs($0) || photographed.contains($0)
+                || isPreviewed($0)
         }
         guard isStopping, !isWithdrawing, isClosed else { return [] }
         isStopping = false

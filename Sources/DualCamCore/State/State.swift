@@ -64,7 +64,7 @@ package struct State: Hashable, Sendable {
     package internal(set) var privacy = PrivacyState()
     /// The lock of the session, as far as it is known.
     package internal(set) var lock = SessionLock()
-    /// The previews of cameras that no role uses.
+    /// The previews of cameras.
     package internal(set) var previews = PreviewsState()
     /// The scenes that were applied.
     package internal(set) var scenes = ScenesState()

@@ -1,0 +1,78 @@
+package import Capture
+package import DualCamCore
+package import Frames
+import Platform
+import Synchronization
+
+/// The pictures that a role's camera leaves in its slot, as those of a camera of their own. Another
+/// thread opens and closes that camera. They may be taken while it is opened, and end with it.
+package final class RoleSource: CameraSource {
+    package let name: String
+    package let identity: String
+    private let shown: Mutex<(slot: FrameSlot, transform: Transform)>
+
+    /// A source of the camera called `name`, whose pictures are in `slot`.
+    package init(_ name: String, identity: String, _ slot: FrameSlot, turned transform: Transform) {
+        (self.name, self.identity) = (name, identity)
+        shown = Mutex((slot, transform))
+    }
+
+    /// Takes pictures from `slot` from now on, to be turned by `transform`. Any thread.
+    package func show(_ slot: FrameSlot, turned transform: Transform) {
+        shown.withLock { $0 = (slot, transform) }
+    }
+
+    /// The transform with which the stream shows the pictures.
+    package var transform: Transform { shown.withLock { $0.transform } }
+
+    /// Returns the pictures that come from now on.
+    package func open(_ request: CaptureRequest) -> any CameraStream { RoleStream(self) }
+
+    fileprivate var slot: FrameSlot { shown.withLock { $0.slot } }
+}
+
+private final class RoleStream: CameraStream {
+    private let source: RoleSource
+    private var last = MonotonicClock.now
+    /// As large as a JPEG may be, since the camera's mode may not be known yet.
+    let mode = CaptureMode(size: Size(width: 4096, height: 4096), rate: 0, format: .mjpg)
+    var isEveryPictureNeeded = false
+
+    /// The seconds between two looks, since a slot wakes the composite thread alone.
+    private static let interval = 0.1
+
+    init(_ source: RoleSource) { self.source = source }
+
+    func suits(_ request: CaptureRequest) -> Bool { true }
+
+    func next(until deadline: Timestamp, bell: Bell) -> CapturedEvent {
+        while true {
+            let now = MonotonicClock.now
+            if let event = newest() { return event }
+            guard now < deadline else { return .timedOut }
+            let look = now + Timestamp(seconds: Self.interval)
+            if bell.wait(until: min(look, deadline)) { return .woken }
+        }
+    }
+
+    /// Returns the newest picture if it has not been returned.
+    private func newest() -> CapturedEvent? {
+        let slot = source.slot
+        let (content, jpeg) = slot.newest
+        guard content.arrival > last else { return nil }
+        last = content.arrival
+        if let frozen = slot.frozen { return .frame(frozen) }
+        guard let jpeg else { return content.frame.map { .frame($0) } }
+        // A copy: a picture that is kept would keep the device open.
+        let copy = FrameBuffer(byteCount: jpeg.byteCount)
+        copy.bytes.copyMemory(from: jpeg.bytes)
+        return .jpeg(
+            JPEGFrame(
+                buffer: copy,
+                byteCount: jpeg.byteCount,
+                timestamp: jpeg.timestamp,
+                sequence: jpeg.sequence
+            )
+        )
+    }
+}
