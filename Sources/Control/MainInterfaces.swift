@@ -80,6 +80,7 @@ package struct SceneInterface: InterfaceMembers {
     package let insetVisible = PropertyMember<Bool>("InsetVisible", .readWrite(.everyone))
     package let insetShape = PropertyMember<String>("InsetShape", .readWrite(.everyone))
     package let insetCorner = PropertyMember<String>("InsetCorner", .readWrite(.everyone))
+    package let insetPosition = PropertyMember<[Double]>("InsetPosition", .readWrite(.everyone))
     package let insetSize = PropertyMember<Double>("InsetSize", .readWrite(.everyone))
     package let swapIcon = PropertyMember<Bool>("SwapIcon", .readWrite(.everyone))
     package let hud = PropertyMember<String>("Hud", .readWrite(.everyone))
@@ -89,6 +90,7 @@ package struct SceneInterface: InterfaceMembers {
     package let layouts = PropertyMember<[String]>("Layouts", change: .constant)
     package let mainRectangle = PropertyMember<Quad>("MainRectangle")
     package let insetRectangle = PropertyMember<Quad>("InsetRectangle")
+    package let insetRoom = PropertyMember<Quad>("InsetRoom")
     package let moving = PropertyMember<Bool>("Moving")
 }
 

@@ -26,19 +26,20 @@ extension Plain {
 }
 
 extension Value {
-    /// Creates the form of `plain` on D-Bus.
-    package init(_ plain: Plain?) {
+    /// Creates the form of `plain` on D-Bus; a list has the type `type`.
+    package init(_ plain: Plain?, as type: CompleteType? = nil) {
         switch plain {
         case .bool(let value): self = .boolean(value)
         case .int(let value): self = .uint32(UInt32(clamping: value))
         case .double(let value): self = .double(value)
         case .text(let value): self = .string(value)
         case .list(let values):
-            // Corners, the only list.
-            self =
-                values.compactMap { point in
-                    point.list.map { Pair($0.first?.number ?? 0, $0.last?.number ?? 0) }
-                }.dbus
+            switch type {
+            case .array(let element):
+                self = .array(values.map { Value($0, as: element) }, of: element)
+            case .structure(let fields): self = .structure(zip(values, fields).map(Value.init))
+            default: preconditionFailure("no setting has this value")
+            }
         case .other, nil: preconditionFailure("no setting has this value")
         }
     }

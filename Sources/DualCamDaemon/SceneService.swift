@@ -62,6 +62,7 @@ final class SceneService {
             scene.get(\.layouts) { Layout.allCases.map(\.rawValue) }
             scene.get(\.mainRectangle) { Quad(daemon.state.scene.restingParts.main) }
             scene.get(\.insetRectangle) { Quad(daemon.state.scene.restingParts.other) }
+            scene.get(\.insetRoom) { Quad(daemon.state.scene.restingParts.insetRoom) }
             scene.bind(Settings.rows, at: \.self, of: daemon)
             scene.get(\.moving) { [unowned self] in isMoving }
             scene.answer(\.settle) { [unowned self] call in

@@ -16,7 +16,7 @@ extension Handlers {
             let name = names[property.name] ?? property.name
             guard let row = rows.first(where: { $0.busName == name }) else { continue }
             bind(property) {
-                Value(row.plain(daemon.state.settings[keyPath: path]))
+                Value(row.plain(daemon.state.settings[keyPath: path]), as: property.type)
             } set: { value throws(DBusError) in
                 var owner = daemon.state.settings[keyPath: path]
                 let plain = Plain(value)

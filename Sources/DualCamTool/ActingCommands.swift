@@ -112,6 +112,13 @@ struct Inset: ParsableCommand {
     var corner: String?
     @Option(
         help: """
+            Move it to this place, such as 0.5,0.8: two numbers from 0 to 1, which count from the \
+            top left corner.
+            """
+    )
+    var at: String?
+    @Option(
+        help: """
             Make it this wide: 0.1 to 0.5 of the stream's width, or 10% to 50%; with a sign, such \
             as +0.05, relative to the current value.
             """
@@ -128,6 +135,7 @@ struct Inset: ParsableCommand {
         let rows: [(String, (String) -> PropertyVerb.Text, String?)] = [
             ("InsetShape", PropertyVerb.Text.row("inset-shape"), shape),
             ("InsetCorner", PropertyVerb.Text.row("inset-corner"), corner),
+            ("InsetPosition", PropertyVerb.Text.point, at),
             ("InsetSize", PropertyVerb.Text.row("inset-size"), size),
             ("InsetVisible", PropertyVerb.Text.onOff, word),
         ]
@@ -148,16 +156,18 @@ struct Inset: ParsableCommand {
         client.tellObstacles(to: verb == "hide" ? [] : changes.map(\.verb.property), nil)
         let scene = try client.getAll(of: SceneInterface.self, startsService: !changes.isEmpty)
         let (corner, size) = (scene[\.insetCorner] ?? "", scene[\.insetSize] ?? 0)
-        let shape = scene[\.insetShape]
+        let (position, shape) = (scene[\.insetPosition], scene[\.insetShape])
         options.answer(
             nil,
             """
-            \(scene[\.insetVisible] == true ? "shown" : "hidden"), \(corner), \
+            \(scene[\.insetVisible] == true ? "shown" : "hidden"), \
+            \(PropertyVerb.Text.place(corner, position)), \
             \((size * 100).tidy) %\(shape.map { ", \($0)" } ?? "")
             """,
             [
                 ("insetVisible", JSON(scene[\.insetVisible])),
-                ("insetCorner", JSON(corner)), ("insetSize", JSON(size)),
+                ("insetCorner", JSON(corner)), ("insetPosition", JSON(position)),
+                ("insetSize", JSON(size)),
                 ("insetShape", JSON(shape)),
             ]
         )

@@ -212,7 +212,7 @@ extension SetPerspective {
 }
 
 /// Returns the place in a picture that `text` gives, such as "0.3,0.5".
-private func point(_ text: String) throws(ValidationError) -> Pair<Double, Double> {
+func point(_ text: String) throws(ValidationError) -> Pair<Double, Double> {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     guard parts.count == 2, let x = parts[0], let y = parts[1], (0...1).contains(x),
         (0...1).contains(y)

@@ -27,6 +27,22 @@ extension PropertyVerb.Text {
         }
     }
 
+    /// A point, as in "0.3,0.5".
+    static func point(_ name: String) -> Self {
+        Self(
+            help: "",
+            expected: "two numbers from 0 to 1, such as 0.3,0.5",
+            read: { (try? DualCamTool.point($0)).map { .set([$0.first, $0.second].dbus) } },
+            shown: { JSON($0[name]).text }
+        )
+    }
+
+    /// Returns where the inset is: at its `position`, or else in its `corner`.
+    static func place(_ corner: String, _ position: [Double]?) -> String {
+        guard let position, position.count == 2 else { return corner }
+        return "at " + position.map(\.tidy).joined(separator: ",")
+    }
+
     static func onOff(_ name: String) -> Self {
         Self(
             help: "Turn it on or off; toggle switches from one to the other.",

@@ -94,8 +94,8 @@ struct Snapshot {
         for name in ["Devices", "ConfigurationFile", "Viewers"] + output {
             stream[name] = .some(nil)
         }
-        var all =
-            own(.stream, stream) + own(.scene, ["HudConsumer": nil, "Layouts": nil, "Moving": nil])
+        let scene = ["HudConsumer", "Layouts", "InsetRoom", "Moving"].map { ($0, String?.none) }
+        var all = own(.stream, stream) + own(.scene, Dictionary(uniqueKeysWithValues: scene))
         all += own(.scenes, ["Names": nil, "Current": "scene"])
         all += own(.pro, ["Enabled": "pro"])
         all += own(.orientation, ["Mode": "orientationMode", "Current": "orientation"])

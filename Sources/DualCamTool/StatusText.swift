@@ -123,10 +123,13 @@ struct StatusText {
 
     private var layoutLine: String {
         let layout = snapshot[\SceneInterface.layout]?.printable ?? "unknown"
-        let corner = snapshot[\SceneInterface.insetCorner]?.printable ?? ""
+        let place = PropertyVerb.Text.place(
+            snapshot[\SceneInterface.insetCorner]?.printable ?? "",
+            snapshot[\SceneInterface.insetPosition]
+        )
         let percent = ((snapshot[\SceneInterface.insetSize] ?? 0) * 100).whole
         let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
-        let inset = isVisible ? "inset \(corner), \(percent) %" : "inset hidden"
+        let inset = isVisible ? "inset \(place), \(percent) %" : "inset hidden"
         let isSwapped = snapshot[\SceneInterface.swapped] ?? false
         return "  layout  "
             + joined([layout, layout == "pip" ? inset : nil, isSwapped ? "swapped" : nil])

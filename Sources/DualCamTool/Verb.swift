@@ -232,7 +232,8 @@ extension Client {
                 : "The \(role.rawValue) camera is not shown. Show it with `dualcamctl \(show)`."
         }
         switch property {
-        case "InsetVisible", "InsetShape", "InsetCorner", "InsetSize", "SwapIcon":
+        case "InsetVisible", "InsetShape", "InsetCorner", "InsetPosition", "InsetSize",
+            "SwapIcon":
             guard layout == Layout.pip.rawValue else {
                 return "The layout \(layout) has no inset. Show one with `dualcamctl layout pip`."
             }

@@ -83,17 +83,6 @@ extension Rect {
 }
 
 extension Corner {
-    /// The corner that a point, in fractions of the stream, is nearest to.
-    package init(nearestTo x: Double, _ y: Double) {
-        self =
-            switch (x < 0.5, y < 0.5) {
-            case (true, true): .topLeft
-            case (false, true): .topRight
-            case (true, false): .bottomLeft
-            case (false, false): .bottomRight
-            }
-    }
-
     package var words: String { rawValue.replacing("-", with: " ") }
 }
 

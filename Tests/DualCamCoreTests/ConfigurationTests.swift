@@ -56,6 +56,7 @@ import Testing
         layout = "side-by-side"
         inset-shape = "circle"
         inset-corner = "bottom-left"
+        inset-position = [0.25, 1]
         inset-size = 0.31
         inset-margin = 0
         inset-border = 0
@@ -122,6 +123,7 @@ import Testing
         #expect(front.isoRange == 100...100 && front.lenses.isEmpty)
         let style = configuration.scene.style
         #expect(style.layout == .sideBySide && style.insetCorner == .bottomLeft)
+        #expect(style.insetPosition == NormalizedPoint(x: 0.25, y: 1))
         #expect(style.insetShape == .circle && style.insetSize == 0.31 && style.insetMargin == 0)
         #expect(style.insetBorder == 0 && style.insetRadius == 7 && style.gap == 3)
         #expect(style.background == .crop && !style.recordMark)

@@ -37,6 +37,7 @@ import Testing
         inset-visible = false
         inset-shape = "circle"
         inset-corner = "bottom-left"
+        inset-position = [0.2, 0.9]
         inset-size = 0.3
         swap-icon = false
         background = "crop"
@@ -338,6 +339,13 @@ import Testing
         // A scene that was saved without privacy does not end the user's.
         send(.privacy(.set(false)))
         #expect(state.preset().isPrivate == nil)
+    }
+
+    @Test mutating func `a scene with a corner alone ends a free place near that corner`() throws {
+        send(.set(\.scene.style.insetPosition, NormalizedPoint(x: 0.9, y: 0.1)))
+        #expect(state.scene.style.insetCorner == .topRight)
+        _ = apply(try preset("inset-corner = \"top-right\""))
+        #expect(state.scene.style.insetPosition == nil)
     }
 
     // MARK: Movement

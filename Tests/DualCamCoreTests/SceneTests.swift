@@ -44,6 +44,19 @@ import Testing
         #expect(abs((top ? inset.y : 720 - inset.maxY) - 26) < 0.01)
     }
 
+    @Test func `an inset goes to its free place by the straight way, until it gets a corner`() {
+        var scene = state { $0.insetCorner = .bottomLeft }
+        var style = scene.style
+        style.insetPosition = NormalizedPoint(x: 0.75, y: 0.5)
+        #expect(style.insetCorner == .bottomRight)
+        scene.setStyle(style, at: at(0))
+        func inset(_ seconds: Double) -> Rect { layers(scene.scene(at: at(seconds)))[1].rect }
+        #expect(abs(inset(0.15).x - (26 + 0.375 * 908)) < 0.01)
+        #expect(inset(1) == Rect(x: 708, y: 270, width: 320, height: 180))
+        style.insetCorner = .bottomRight
+        #expect(style.insetPosition == nil)
+    }
+
     @Test(
         arguments: [Layout.sideBySide, .stacked],
         [

@@ -50,6 +50,7 @@ struct CommandTests {
         ),
         (["inset", "--shape", "circle"], ["InsetShape=circle"]),
         (["inset", "--shape", "next"], ["Step Scene InsetShape next"]),
+        (["inset", "--at", "0.5,1"], ["InsetPosition=0.5,1.0"]),
         (["inset", "--size", "0.1"], ["InsetSize=0.1"]),
         (["inset", "--size", "30%"], ["InsetSize=0.3"]),
         (["inset", "--size", "+5 %"], ["Step Scene InsetSize 0.05"]),
@@ -157,7 +158,7 @@ struct CommandTests {
         (["layout", "single"], #"{"version":1,"layout":"single"}"#),
         (
             ["inset", "hide"],
-            #"{"version":1,"insetVisible":false,"insetCorner":"top-right","insetSize":0.25,"insetShape":"rectangle"}"#
+            #"{"version":1,"insetVisible":false,"insetCorner":"top-right","insetPosition":[],"insetSize":0.25,"insetShape":"rectangle"}"#
         ),
         (["mirror", "on"], #"{"version":1,"camera":"back","mirror":true}"#),
         (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),

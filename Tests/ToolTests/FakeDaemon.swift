@@ -323,13 +323,14 @@ final class FakeDaemon {
         "Swapped": .boolean(false), "Layout": .string("pip"),
         "Main": .objectPath(DualCam.backPath), "Inset": .objectPath(DualCam.frontPath),
         "InsetVisible": .boolean(true), "InsetShape": .string("rectangle"),
-        "InsetCorner": .string("top-right"),
+        "InsetCorner": .string("top-right"), "InsetPosition": .array([], of: .double),
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
         "Layouts": .strings(["pip", "single"]), "Title": .string(""),
         "TitleCorner": .string("bottom-left"), "HudConsumer": .string(""),
         "Moving": .boolean(false),
         "MainRectangle": .structure([.double(0), .double(0), .double(1), .double(1)]),
         "InsetRectangle": .structure([.double(0), .double(0), .double(0), .double(0)]),
+        "InsetRoom": .structure([.double(0), .double(0), .double(1), .double(1)]),
     ]
 
     private static let controls: [String: Value] = [

@@ -18,6 +18,25 @@ package enum Corner: String, CaseIterable, Hashable, Sendable {
     case topRight = "top-right"
     case bottomLeft = "bottom-left"
     case bottomRight = "bottom-right"
+
+    /// The corner that a point, in fractions of the whole, is nearest to.
+    package init(nearestTo x: Double, _ y: Double) {
+        self =
+            switch (x < 0.5, y < 0.5) {
+            case (true, true): .topLeft
+            case (false, true): .topRight
+            case (true, false): .bottomLeft
+            case (false, false): .bottomRight
+            }
+    }
+
+    /// The corner as a point, in fractions of the whole.
+    package var point: NormalizedPoint {
+        NormalizedPoint(
+            x: self == .topLeft || self == .bottomLeft ? 0 : 1,
+            y: self == .topLeft || self == .topRight ? 0 : 1
+        )
+    }
 }
 
 /// The shape of the inset.
@@ -34,7 +53,7 @@ package struct SceneStyle: Hashable, Sendable {
     /// `true` if layout `pip` shows its inset.
     package var insetVisible = true
     package var insetShape = InsetShape.rectangle
-    package var insetCorner = Corner.topRight
+    private var insetPlace = InsetPlace.corner(.topRight)
     /// The inset's width, as a fraction of the canvas's.
     package var insetSize = 0.25
     /// The inset's distance from the edges, as a fraction of the canvas's width.
@@ -53,6 +72,30 @@ package struct SceneStyle: Hashable, Sendable {
     package var recordMark = true
     /// The duration of a swap or another change, in seconds.
     package var swapDuration = 0.3
+
+    private enum InsetPlace: Hashable, Sendable {
+        case corner(Corner)
+        /// A free place, in fractions of the room that the inset has within its margin.
+        case free(NormalizedPoint)
+    }
+
+    /// The corner of the inset, or the one that its free place is nearest to. Setting it ends that.
+    package var insetCorner: Corner {
+        get {
+            switch insetPlace {
+            case .corner(let corner): corner
+            case .free(let point): Corner(nearestTo: point.x, point.y)
+            }
+        }
+        set { insetPlace = .corner(newValue) }
+    }
+
+    /// The free place of the inset in its room, from the top left (0, 0) to the bottom right
+    /// (1, 1); `nil`: it is in its corner.
+    package var insetPosition: NormalizedPoint? {
+        get { if case .free(let point) = insetPlace { point } else { nil } }
+        set { insetPlace = newValue.map { .free($0) } ?? .corner(insetCorner) }
+    }
 
     /// `true` if pictures are cropped to the halves of layouts `sideBySide` and `stacked`.
     var fillsHalves: Bool { background == .auto || background == .crop }
@@ -101,6 +144,32 @@ struct Placement: Hashable, Sendable {
     }
 }
 
+/// At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma. So
+/// edges are crisp, and the picture within is not scaled by a tiny amount.
+private func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
+
+extension SceneStyle {
+    /// Returns the room that the inset has within its margin on `canvas`, and its place there.
+    func inset(on canvas: Size) -> (room: Rect, rect: Rect) {
+        let whole = Rect(canvas)
+        let isRound = insetShape == .circle
+        let width = even(min(whole.width * insetSize, isRound ? whole.height : .infinity))
+        var margin = even(whole.width * insetMargin)
+        // On a low canvas the margin of a circle gives way.
+        if isRound { margin = min(margin, (whole.height - width) / 2) }
+        let height = isRound ? width : (width / canvas.aspect).rounded()
+        let point = insetPosition ?? insetCorner.point
+        let room = whole.inset(by: margin)
+        let rect = Rect(
+            x: even(room.x + point.x * (room.width - width)),
+            y: (room.y + point.y * (room.height - height)).rounded(),
+            width: width,
+            height: height
+        )
+        return (room, rect)
+    }
+}
+
 /// The placements of a scene at one moment: the main picture, the other one over it, and beneath
 /// both the rest of a main picture that is being replaced.
 struct Arrangement: Hashable, Sendable {
@@ -130,16 +199,12 @@ struct Arrangement: Hashable, Sendable {
             (mainPlace, otherPlace) = Self.pair(of: framed, on: canvas, style.layout)
         case .pip, .single, .sideBySide, .stacked:
             mainPlace = whole
-            otherPlace = Self.inset(framed, on: canvas, style)
+            otherPlace = Self.inset(framed, style.inset(on: canvas).rect, style)
             if style.layout != .pip || !style.insetVisible || !showsOther {
                 otherPlace = Self.gone(otherPlace)
             }
         }
     }
-
-    /// At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma. So
-    /// edges are crisp, and the picture within is not scaled by a tiny amount.
-    private static func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
 
     /// Returns the places of two pictures that fill the halves of the canvas.
     private static func filledHalves(
@@ -195,30 +260,16 @@ struct Arrangement: Hashable, Sendable {
         return (main, other)
     }
 
-    /// Returns the place of the inset, which looks like `framed`.
+    /// Returns the place of the inset at `rect`, which looks like `framed`.
     private static func inset(
         _ framed: Placement,
-        on canvas: Size,
+        _ rect: Rect,
         _ style: SceneStyle
     ) -> Placement {
-        let whole = Rect(canvas)
-        let isRound = style.insetShape == .circle
-        let width = even(min(whole.width * style.insetSize, isRound ? whole.height : .infinity))
-        var margin = even(whole.width * style.insetMargin)
-        // On a low canvas the margin of a circle gives way.
-        if isRound { margin = min(margin, (whole.height - width) / 2) }
-        let height = isRound ? width : (width / canvas.aspect).rounded()
-        let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
-        let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
         var inset = framed
-        inset.rect = Rect(
-            x: left ? margin : whole.width - margin - width,
-            y: top ? margin : whole.height - margin - height,
-            width: width,
-            height: height
-        )
-        if isRound {
-            (inset.corners, inset.fill) = (CornerRadii(width / 2), 1)
+        inset.rect = rect
+        if style.insetShape == .circle {
+            (inset.corners, inset.fill) = (CornerRadii(rect.width / 2), 1)
         } else {
             // The shadow has the shape of a rectangle.
             inset.shadowOpacity = 0.35
@@ -378,21 +429,26 @@ package struct SceneState: Hashable, Sendable {
         Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
     }
 
-    /// The rectangles of the main picture and of the other one, at the end of a change under way,
-    /// in fractions of the canvas; the other's is empty if it is not shown.
-    package var restingParts: (main: Rect, other: Rect) {
+    /// The rectangles of the main picture, of the other one, and of the room that an inset has, at
+    /// the end of a change under way, in fractions of the canvas; the other's is empty if it is not
+    /// shown.
+    package var restingParts: (main: Rect, other: Rect, insetRoom: Rect) {
         let rest = rest
-        func part(_ place: Placement) -> Rect {
-            guard place.opacity > 0 else { return Rect(x: 0, y: 0, width: 0, height: 0) }
+        func part(_ rect: Rect) -> Rect {
             let (width, height) = (Double(canvas.width), Double(canvas.height))
             return Rect(
-                x: place.rect.x / width,
-                y: place.rect.y / height,
-                width: place.rect.width / width,
-                height: place.rect.height / height
+                x: rect.x / width,
+                y: rect.y / height,
+                width: rect.width / width,
+                height: rect.height / height
             )
         }
-        return (part(rest.mainPlace), part(rest.otherPlace))
+        let other = rest.otherPlace
+        return (
+            part(rest.mainPlace.rect),
+            part(other.opacity > 0 ? other.rect : Rect(x: 0, y: 0, width: 0, height: 0)),
+            part(style.inset(on: canvas).room)
+        )
     }
 
     /// The rectangle of an inset at the bottom of the canvas, in canvas pixels, at the end of a

@@ -297,6 +297,21 @@ extension Form where Value == NormalizedPoint {
     )
 }
 
+extension Form where Value == NormalizedPoint? {
+    /// A point within, or none.
+    static let place = Form(
+        expected: "[x, y], both from 0 to 1, or []",
+        plain: { .list($0.flatMap { Form<NormalizedPoint>.point.plain($0)?.list } ?? []) },
+        convert: { given in
+            if given.list?.isEmpty == true { return .some(nil) }
+            guard let point = NormalizedPoint(given), (0...1).contains(point.x),
+                (0...1).contains(point.y)
+            else { return nil }
+            return point
+        }
+    )
+}
+
 extension NormalizedPoint {
     /// The point of two numbers.
     fileprivate init?(_ plain: Plain) {

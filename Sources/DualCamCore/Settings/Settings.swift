@@ -167,6 +167,14 @@ extension SceneStyle {
             .guarded
         ),
         .init(
+            "inset-position",
+            "a free place: [x, y], [0, 0] at the top left to [1, 1]; []: in the corner",
+            \.insetPosition,
+            .place,
+            .inset,
+            .guarded
+        ),
+        .init(
             "inset-size",
             "a fraction of the stream's width",
             \.insetSize,

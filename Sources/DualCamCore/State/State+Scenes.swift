@@ -279,7 +279,12 @@ extension State {
         var new = settings
         if isWhole { endTitle(&new) }
         let (title, corner) = (new.title, new.titleCorner)
-        Settings.scenes.apply(preset.values, to: &new)
+        var values = preset.values
+        if values["inset-corner"] != nil, values["inset-position"] == nil {
+            // It is from before there were free places, or written by hand.
+            values["inset-position"] = .list([])
+        }
+        Settings.scenes.apply(values, to: &new)
         if preset.values["title"] != nil {
             let former = scenes.before.flatMap { $0.own == title ? $0 : nil }
             scenes.before = ScenesState.Shown(
