@@ -39,6 +39,8 @@ extension DBusError {
     }
     /// A value of the right type that is not allowed; the message lists those that are.
     package static func outOfRange(_ message: String) -> DBusError { own("OutOfRange", message) }
+    /// The caller, or somebody else, did not want it any more.
+    package static func cancelled(_ message: String) -> DBusError { own("Cancelled", message) }
     /// The camera was lost.
     package static func cameraLost(_ message: String) -> DBusError { own("CameraLost", message) }
     /// The system denies access.

@@ -246,6 +246,7 @@ package struct CaptureInterface: InterfaceMembers {
         package let of = OptionMember<[String]>("of")
         package let full = OptionMember<Bool>("full")
         package let live = OptionMember<Bool>("live")
+        package let `in` = OptionMember<UInt32>("in")
     }
 
     /// The options of TakePhotoTo. No movie is made there, and asking for one is an error.
@@ -253,6 +254,7 @@ package struct CaptureInterface: InterfaceMembers {
         package init() {}
         package let full = OptionMember<Bool>("full")
         package let live = OptionMember<Bool>("live")
+        package let `in` = OptionMember<UInt32>("in")
     }
 
     /// The options of StartRecording.
@@ -262,6 +264,7 @@ package struct CaptureInterface: InterfaceMembers {
         package let audio = OptionMember<Bool>("audio")
         package let encoder = OptionMember<String>("encoder")
         package let mp4 = OptionMember<Bool>("mp4")
+        package let `in` = OptionMember<UInt32>("in")
     }
 
     package let takePhoto = MethodMember(
@@ -294,6 +297,8 @@ package struct CaptureInterface: InterfaceMembers {
         gives: ArgumentMember<[[String: Value]]>("files")
     )
 
+    package let cancelSelfTimer = MethodMember("CancelSelfTimer")
+
     package let photoSaved = SignalMember("PhotoSaved", ArgumentMember<[String: Value]>("photo"))
     package let recordingSaved = SignalMember(
         "RecordingSaved",
@@ -309,6 +314,8 @@ package struct CaptureInterface: InterfaceMembers {
     package let recordingSilence = PropertyMember<String>("RecordingSilence")
     package let recordingRoom = PropertyMember<UInt64>("RecordingRoom")
     package let recordingFiles = PropertyMember<[[String: Value]]>("RecordingFiles")
+    package let selfTimer = PropertyMember<String>("SelfTimer")
+    package let selfTimerSeconds = PropertyMember<UInt32>("SelfTimerSeconds")
 }
 
 /// `org.dualcam.DualCam1.Library`: the photographs and movies that were taken.

@@ -2,6 +2,7 @@ import Control
 import DBusKit
 import DualCamCore
 import Media
+import Platform
 
 /// The Capture interface on the session bus: recordings and photographs.
 @MainActor
@@ -9,6 +10,7 @@ final class CaptureService {
     private let daemon: Daemon
     private let server: ObjectServer
     private let session: RecordingSession
+    private let selfTimer: SelfTimerCalls
     /// The callers that follow the level of the sound, with what tells that they are gone.
     private var listeners: [String: AnyObject] = [:]
 
@@ -25,14 +27,25 @@ final class CaptureService {
         self.daemon = daemon
         self.session = session
         self.server = server
+        selfTimer = SelfTimerCalls(daemon)
         server.export(CaptureInterface.self, at: DualCam.path) { [unowned self] capture in
             showState(capture)
-            capture.answer(\.takePhoto) { call in photos.take(call) }
-            capture.answer(\.takePhotoTo) { call in photos.take(call) }
+            capture.answer(\.takePhoto) { [unowned self] call throws(DBusError) in
+                try count(call, call.options.in, for: .photo) { photos.take(call) }
+            }
+            capture.answer(\.takePhotoTo) { [unowned self] call throws(DBusError) in
+                try count(call, call.options.in, for: .photo) { photos.take(call) }
+            }
             capture.answer(\.startRecording) { [unowned self] call throws(DBusError) in
-                session.start(try request(call.options)) { [unowned self] result in
-                    call.answer(result.mapError(error))
+                let request = try request(call.options)
+                if let refusal = session.refusal(of: request) { throw error(refusal) }
+                try count(call, call.options.in, for: .recording) { [unowned self] in
+                    session.start(request) { [unowned self] in call.answer($0.mapError(error)) }
                 }
+            }
+            capture.answer(\.cancelSelfTimer) { [unowned self] call in
+                _ = selfTimer.cancel()
+                call.reply()
             }
             capture.answer(\.measureSound) { [unowned self] call throws(DBusError) in
                 measureSound(call)
@@ -40,8 +53,12 @@ final class CaptureService {
             }
             capture.answer(\.toggleRecording) { [unowned self] call throws(DBusError) in
                 let request = try request(call.options)
-                toggles.append { [unowned self] in toggle(request, call) }
-                if toggles.count == 1 { toggles[0]() }
+                if selfTimer.cancel(.recording) { return call.reply((false, [])) }
+                let isOn = session.isOn
+                try count(call, isOn ? nil : call.options.in, for: .recording) { [unowned self] in
+                    toggles.append { [unowned self] in toggle(request, call) }
+                    if toggles.count == 1 { toggles[0]() }
+                }
             }
             capture.answer(\.pauseRecording) { [unowned self] call in
                 call.answer(session.pause(true).mapError(error))
@@ -50,6 +67,7 @@ final class CaptureService {
                 call.answer(session.pause(false).mapError(error))
             }
             capture.answer(\.stopRecording) { [unowned self] call in
+                if !session.isOn, selfTimer.cancel() { return call.reply([]) }
                 session.stop { [unowned self] result in
                     call.answer(result.map { $0.map(described) }.mapError(error))
                 }
@@ -68,6 +86,18 @@ final class CaptureService {
         }
         session.onFailed = { reason in
             server.emit(\CaptureInterface.recordingFailed, at: DualCam.path, reason.word)
+        }
+    }
+
+    /// Does `body` after the seconds that a call asks for, unless the count is cancelled.
+    private func count<Arguments, Known, Results>(
+        _ call: Call<Arguments, Known, Results>,
+        _ seconds: UInt32?,
+        for purpose: SelfTimer.Purpose,
+        _ body: @escaping () -> Void
+    ) throws(DBusError) {
+        try selfTimer.count(seconds, for: purpose, whenCallerLeaves: call.whenCallerLeaves) {
+            if let error = $0 { call.fail(error) } else { body() }
         }
     }
 
@@ -113,6 +143,10 @@ final class CaptureService {
         capture.get(\.recordingSeconds) { UInt32(clamping: session.seconds) }
         capture.get(\.recordingSilence) { session.silence }
         capture.get(\.recordingRoom) { UInt64(session.space?.left ?? 0) }
+        capture.get(\.selfTimer) { daemon.state.selfTimer?.purpose.rawValue ?? "" }
+        capture.get(\.selfTimerSeconds) {
+            UInt32(clamping: daemon.state.selfTimer?.seconds(at: MonotonicClock.now) ?? 0)
+        }
         capture.get(\.recordingFiles) {
             // Files appear in the order in which the first frames come.
             session.writing.sorted { $0.picture.rawValue < $1.picture.rawValue }.map {

@@ -262,11 +262,11 @@ final class Daemon {
             openLens(role)
         case .closeLens(let role): closeLens(role)
         case .startCrossing, .startLensRetry, .startGrace, .endGrace, .startCameraGrace,
-            .endCameraGrace, .startSettling:
+            .endCameraGrace, .startSettling, .startTick:
             timers?.carryOut(effect)
         case .endPreview, .prepareRecording, .beginRecording, .pauseRecording, .endRecording,
             .askLogin,
-            .startLoginMemory, .endLoginMemory, .storePrivacy, .announce:
+            .startLoginMemory, .endLoginMemory, .storePrivacy, .announce, .endSelfTimer:
             for perform in performers { perform(effect) }
         case .setControls(let role, let commands, let scene):
             for command in commands { perform(command, role, of: scene) }

@@ -190,7 +190,7 @@ final class RecordingSession {
     }
 
     /// The reason why `request` cannot be met now, as far as the disk plays no part.
-    private func refusal(of request: RecordingRequest) -> Refusal? {
+    func refusal(of request: RecordingRequest) -> Refusal? {
         let state = daemon.state
         guard state.recording.phase == .off else { return .alreadyRecording }
         do throws(MissingCamera) {

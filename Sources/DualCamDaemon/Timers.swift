@@ -9,6 +9,7 @@ final class Timers {
     private let cameraGraces: PerRole<EventLoop.Timer>
     private let settlings: PerRole<EventLoop.Timer>
     private let refusal: EventLoop.Timer
+    private let tick: EventLoop.Timer
 
     /// The seconds that cameras stay open after the last consumer: some come back at once.
     private static let graceDuration = 0.6
@@ -32,6 +33,7 @@ final class Timers {
             try loop.timer { send(.scenes(.settled(role))) }
         }
         refusal = try loop.timer(refusalIsOver)
+        tick = try loop.timer { send(.selfTimer(.tick)) }
         lenses = try PerRole { role throws(SystemError) in
             try LensTimers(
                 loop: loop,
@@ -53,6 +55,7 @@ final class Timers {
         case .startSettling(let role, let seconds): settlings[role].arm(after: seconds)
         case .startCrossing(let role, let seconds): lenses[role].crossed.arm(after: seconds)
         case .startLensRetry(let role): lenses[role].retry.arm(after: LensState.retryDelay)
+        case .startTick(let seconds): tick.arm(after: seconds)
         default: break
         }
     }

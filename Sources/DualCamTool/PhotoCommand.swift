@@ -52,6 +52,7 @@ struct TakePhoto: ParsableCommand {
         )
     )
     var output: String?
+    @OptionGroup var delay: Delay
     @OptionGroup var options: CommonOptions
 
     private static let keys = [
@@ -96,10 +97,11 @@ struct TakePhoto: ParsableCommand {
             if !subjects.isEmpty { with.of = subjects.map(\.rawValue) }
             if full { with.full = true }
             with.live = live
+            with.in = delay.seconds
             photos = try client.call(
                 \CaptureInterface.takePhoto,
                 options: with,
-                within: Self.timeout
+                within: Self.timeout + Double(delay.seconds ?? 0)
             )
             let taken = photos.map { $0["camera"]?.string }
             for role in Role.allCases where subjects.isEmpty && !taken.contains(role.rawValue) {
@@ -137,11 +139,12 @@ struct TakePhoto: ParsableCommand {
         var with = Options<CaptureInterface.PhotoTo>()
         if full { with.full = true }
         with.live = live
+        with.in = delay.seconds
         var photo = try client.call(
             \CaptureInterface.takePhotoTo,
             (SharedDescriptor(owning: dup(fileno(file))), word ?? "stream"),
             options: with,
-            within: Self.timeout
+            within: Self.timeout + Double(delay.seconds ?? 0)
         )
         let link = "/proc/self/fd/\(fileno(file))"
         try Output.write(try readFile(link, limit: 1 << 28), to: output)

@@ -54,6 +54,7 @@ struct Record: ParsableCommand {
     var encoder: Encoder?
     @Flag(help: "Convert the files to MP4 when the recording ends.")
     var mp4 = false
+    @OptionGroup var delay: Delay
     @OptionGroup var options: CommonOptions
 
     /// The time that files may take to be finished, in seconds.
@@ -65,7 +66,8 @@ struct Record: ParsableCommand {
         let client = try Client()
         switch verb {
         case .start:
-            try client.call(\CaptureInterface.startRecording, options: wishes, within: 10)
+            let patience = 10 + Double(delay.seconds ?? 0)
+            try client.call(\CaptureInterface.startRecording, options: wishes, within: patience)
             try reportStart(client)
         case .stop:
             try report(try client.call(\CaptureInterface.stopRecording, within: Self.timeout))
@@ -73,7 +75,7 @@ struct Record: ParsableCommand {
             let (isRecording, files) = try client.call(
                 \CaptureInterface.toggleRecording,
                 options: wishes,
-                within: Self.timeout
+                within: Self.timeout + Double(delay.seconds ?? 0)
             )
             if isRecording { try reportStart(client) } else { try report(files) }
         case .pause, .resume:
@@ -92,6 +94,7 @@ struct Record: ParsableCommand {
         if noAudio { with.audio = false }
         with.encoder = encoder?.rawValue
         if mp4 { with.mp4 = true }
+        with.in = delay.seconds
         return with
     }
 
@@ -201,6 +204,26 @@ struct Record: ParsableCommand {
     private static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+/// The seconds before a photo or a recording.
+struct Delay: ParsableArguments {
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp(
+            "Wait this many seconds first. Ctrl-C, `dualcamctl record stop` or privacy ends that.",
+            valueName: "seconds"
+        )
+    )
+    var seconds: UInt32?
+
+    func validate() throws {
+        let range = SelfTimer.range
+        try expect(
+            seconds.map { range.contains(Int($0)) } ?? true,
+            "--in takes \(range.lowerBound) to \(range.upperBound) seconds."
+        )
     }
 }
 

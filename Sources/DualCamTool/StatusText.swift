@@ -14,6 +14,7 @@ struct StatusText {
         return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.valueLines
             + text.viewerLines
             + text.recordingLine
+            + text.selfTimerLine
             + text.problemLines
     }
 
@@ -227,6 +228,19 @@ struct StatusText {
         guard capture[\.recording] ?? false else { return nil }
         let words = capture[\.recordingPaused] ?? false ? " (paused)" : ""
         return "● REC \(Clock.text(seconds: Int(capture[\.recordingSeconds] ?? 0)))" + words
+    }
+
+    private var selfTimerLine: [String] {
+        let capture = snapshot.values(of: CaptureInterface.self)
+        let text = StatusText.selfTimerText(capture[\.selfTimer], capture[\.selfTimerSeconds])
+        return text.map { ["  " + $0] } ?? []
+    }
+
+    /// Returns for example "Photo in 3 s" for the properties of Capture; `nil` while the self timer
+    /// does not count.
+    static func selfTimerText(_ purpose: String?, _ seconds: UInt32?) -> String? {
+        guard let purpose, !purpose.isEmpty else { return nil }
+        return "\(purpose.printable.capitalizedFirst) in \(seconds ?? 0) s"
     }
 
     // MARK: - Problems

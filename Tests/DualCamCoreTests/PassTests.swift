@@ -8,7 +8,8 @@ import Testing
 
     /// Each pass that another one has to follow.
     private static let pairs: [(Pass, Pass)] = [
-        (.consumers, .cameras), (.cameraList, .waitingScenes), (.cameraList, .cameras),
+        (.selfTimer, .cameras), (.consumers, .cameras),
+        (.cameraList, .waitingScenes), (.cameraList, .cameras),
         (.cameraList, .lenses), (.cameraList, .shownCameras),
         (.waitingScenes, .cameras), (.waitingScenes, .lenses), (.waitingScenes, .locks),
         (.cameras, .freezes), (.cameras, .photographs), (.cameras, .lenses), (.cameras, .recording),

@@ -24,6 +24,7 @@ import Testing
         ["zoom", "far"], ["zoom", "0"], ["zoom", "-"], ["zoom", "inf"],
         ["zoom", "2", "--at", "2,0"],
         ["controls", "--set", "gain"], ["photo", "--live", "-o", "x.jpg"],
+        ["photo", "--in", "0"], ["record", "start", "--in", "601"],
         ["photo", "--live", "--full"], ["photo", "--full", "--of", "stream"],
         ["ev", "nan"], ["ev", "+"], ["scene", "save"],
         ["scene", "save", "x", "--only", "layout,hat"], ["title", "a\u{202E}b"],

@@ -75,6 +75,30 @@ extension DaemonTests {
             Array(try Data(contentsOf: URL(filePath: path)))
         }
 
+        @Test func `the self timer ends with a photo, unless it is cancelled or its caller leaves`()
+            throws
+        {
+            try with { daemon in
+                var refusal = ""
+                try daemon.capture.begin(\.takePhoto, (), options: ["in": .uint32(60)]) {
+                    if case .failure(let error) = $0 { refusal = error.name }
+                }
+                try daemon.capture.wait(for: \.selfTimer, "photo", within: 5)
+                #expect(try daemon.capture.call(\.stopRecording, within: 5).isEmpty)
+                try daemon.settle()
+                #expect(refusal.hasSuffix(".Cancelled"))
+                let tool = try daemon.session.run(
+                    Programs.path(of: "dualcamctl"),
+                    ["record", "start", "--in", "60"]
+                )
+                try daemon.capture.wait(for: \.selfTimer, "recording", within: 5)
+                tool.signal(SIGINT)
+                try daemon.capture.wait(for: \.selfTimer, "", within: 5)
+                let child = try run(daemon, "--in 1")
+                #expect(child.exit == .status(0) && names(daemon).count == 2, "\(child.errors)")
+            }
+        }
+
         @Test func eachCameraHasItsOwnSwappedOrNotAndNobodyNeedsToLook() throws {
             try with { daemon in
                 for isSwapped in [false, true] {

@@ -131,7 +131,8 @@ struct CommandTests {
                 "back DescribeRaw exposure_time_absolute",
             ]
         ),
-        (["record", "toggle"], ["ToggleRecording"]), (["record", "pause"], ["PauseRecording"]),
+        (["record", "toggle", "--in", "10"], ["ToggleRecording in=10"]),
+        (["record", "pause"], ["PauseRecording"]),
         (["record", "resume"], ["ResumeRecording"]),
     ]
 

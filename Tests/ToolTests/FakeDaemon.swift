@@ -295,7 +295,8 @@ final class FakeDaemon {
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
-        "RecordingPaused": .boolean(false),
+        "RecordingPaused": .boolean(false), "SelfTimer": .string(""),
+        "SelfTimerSeconds": .uint32(0),
         "RecordingFiles": files([]), "RecordingSilence": .string(""), "RecordingRoom": .uint64(0),
     ]
 

@@ -50,6 +50,10 @@ package enum Effect: Hashable, Sendable {
     /// Sends `outdated` after `SessionLock.memory`.
     case startLoginMemory
     case endLoginMemory
+    /// Sends `SelfTimerEvent.tick` after this many seconds; replaces an earlier one.
+    case startTick(after: Double)
+    /// Does what the self timer was for, if it `isOver`, or tells that it will not be done.
+    case endSelfTimer(isOver: Bool)
     /// Sends these commands to the controls of a camera, for the scene of this name, and
     /// `refusedLate` with those that it refuses.
     case setControls(Role, [SceneCommand], of: String)

@@ -13,6 +13,7 @@ package enum Event: Hashable, Sendable {
     case node(Role?, NodeEvent)
     case photographs(PhotographEvent)
     case recording(RecordingEvent)
+    case selfTimer(SelfTimerEvent)
     case orientation(OrientationEvent)
     /// Sets what commands may set: `Event.set(\.cameras.back.mirror, true)`.
     case change(SettingsChange)

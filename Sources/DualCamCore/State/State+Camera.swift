@@ -140,7 +140,7 @@ extension State {
             let camera = cameras[role]
             let isInUse =
                 needsCameras || camera.node.needsCamera || recording.needs(role)
-                || photographed.contains(role) || isPreviewed(role)
+                || photographed.contains(role) || isPreviewed(role) || selfTimer != nil
             let isNeeded = isInUse && camera.isAssigned
             cameras[role].suspension = isNeeded ? suspension : nil
             let isWanted = isNeeded && suspension == nil

@@ -51,10 +51,11 @@ extension State {
     }
 
     /// `true` while a consumer takes frames and for a while after, in a recording or a photograph,
-    /// and while a preview shows the camera of a role.
+    /// and before either, so that the cameras have found their exposure, and while a preview shows
+    /// the camera of a role.
     package var isInUse: Bool {
         needsCameras || !photographed.isEmpty
-            || recording.phase == .starting || recording.phase == .running
+            || recording.phase == .starting || recording.phase == .running || selfTimer != nil
             || Role.allCases.contains { cameras[$0].node.needsCamera || isPreviewed($0) }
     }
 

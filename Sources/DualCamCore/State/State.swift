@@ -58,6 +58,8 @@ package struct State: Hashable, Sendable {
     package var takesLivePhotos = false
     package var orientation = OrientationState()
     package var recording = RecordingState()
+    /// The count before a photograph or a recording; `nil` without one.
+    package internal(set) var selfTimer: SelfTimer?
     /// The reasons that cameras are kept closed even when they are needed.
     package internal(set) var suspensions: Set<Suspension> = []
     /// The privacy that the user asked for.
@@ -165,6 +167,7 @@ func reduce(
 /// A pass over the state after every event, in this order: each relies on what those before it have
 /// brought up to date. They derive: once more, a pass would change nothing.
 enum Pass: CaseIterable {
+    case selfTimer
     /// Keeps cameras needed while a consumer takes frames, and a bit longer.
     case consumers
     /// Chooses the device of each role, which depends on whether any is needed.
@@ -197,6 +200,7 @@ extension State {
         at time: Timestamp
     ) {
         switch pass {
+        case .selfTimer: effects += followSelfTimer()
         case .consumers: effects += followConsumers(before, at: time)
         case .cameraList: effects += assignCameras(before, at: time)
         case .waitingScenes: effects += applyWaiting(at: time)
@@ -224,6 +228,7 @@ extension State {
         case .lens(let role, let event): return handle(event, of: role, at: time)
         case .node(nil, let event): return handle(event)
         case .recording(let event): return handle(event, at: time)
+        case .selfTimer(let event): return handle(event, at: time)
         case .scenes(let event): return handle(event, at: time)
         case .session(let event): return handle(event)
         case .privacy(let event): return handle(event, at: time)
