@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import Foundation
+import Frames
 import Glibc
 import Platform
 import TestSupport
@@ -96,6 +97,10 @@ import Testing
             try Self.look(item, at: session)
             try Self.record(item)
             try Self.rest(program)
+            daemon.program.signal(SIGSTOP)
+            try item.wait("DualCam does not answer")
+            daemon.program.signal(SIGCONT)
+            try item.wait("No app is using the camera")
             // A menu that is open may be older than what is shown now.
             let old = try item.labels()
             daemon.program.signal(SIGTERM)
@@ -144,7 +149,7 @@ import Testing
         try item.daemon.scene.wait(for: \.layout, "stacked", within: 5)
         let names = try item.daemon.get("Names", of: .scenes).array?.compactMap(\.string) ?? []
         let scene = try #require(names.dropFirst().first)
-        try item.choose(scene)
+        try item.choose(scene.capitalizedFirst)
         try item.daemon.scenes.wait(for: \.current, scene, within: 5)
         try item.choose("Privacy")
         try item.wait("Privacy: the cameras are closed")

@@ -27,8 +27,17 @@ struct Tray: ParsableCommand {
         if let atLogin { return try start(atLogin) }
         let client = try Client()
         let item = TrayItem(client.connection) { client.loop.stop() }
+        var probing: EventLoop.Timer?
+        probing = try client.loop.timer {
+            item.probe()
+            probing?.arm(after: Self.interval)
+        }
+        probing?.arm(after: Self.interval)
         try withExtendedLifetime(item) { try client.runUntilEnded() }
     }
+
+    /// The seconds from one look at the daemon, which may hang, to the next.
+    private static let interval = 5.0
 
     /// Switches the entry of the tray among what starts with the session.
     private func start(_ wish: Switch) throws {

@@ -1,6 +1,8 @@
 enum TrayState: String, CaseIterable {
     /// The daemon does not run, or its stream is stopped.
     case off
+    /// The daemon has not answered for a while.
+    case silent
     /// No program takes the picture.
     case idle
     /// A program takes the picture: a camera is open.
@@ -13,6 +15,7 @@ enum TrayState: String, CaseIterable {
     var words: String {
         switch self {
         case .off: "DualCam is not running"
+        case .silent: "DualCam does not answer"
         case .idle: "No app is using the camera"
         case .live: "An app is using the camera"
         case .recording: "Recording"
@@ -30,7 +33,7 @@ enum TrayIcon {
     private static let white = Color(235, 235, 235, 1)
     private static let dots: [TrayState: Color] = [
         .recording: Color(255, 59, 48, 1), .paused: Color(255, 159, 10, 1),
-        .live: Color(52, 199, 89, 1),
+        .live: Color(52, 199, 89, 1), .silent: Color(255, 204, 64, 1),
     ]
 
     /// Returns the pixels of an icon `size` wide and high: alpha, red, green and blue each, as
@@ -78,7 +81,7 @@ enum TrayIcon {
             && !isRounded(x, y, 3, 5.5, 19, 16.5, radius: 1.8)
         let isInset = isRounded(x, y, 11.5, 7, 17.5, 11, radius: 1)
         var color = isFrame || isInset ? white : Color(30, 30, 30, 0.85)
-        if state == .off { color.w *= 0.5 }
+        if state == .off || state == .silent { color.w *= 0.5 }
         return color
     }
 

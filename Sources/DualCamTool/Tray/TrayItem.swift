@@ -170,10 +170,13 @@ final class TrayItem {
         ]
     }
 
+    /// Looks if the daemon still answers.
+    func probe() { daemon.probe() }
+
     private func follow() {
         let state = presentState
-        let words =
-            state == .live ? ViewerNames(daemon).sentence ?? state.words : state.words
+        let viewers = state == .live ? ViewerNames(daemon).sentence : nil
+        let words = selfTimer ?? viewers ?? state.words
         if state != self.state || words != self.words {
             let isOther = state != self.state
             (self.state, self.words) = (state, words)
@@ -208,7 +211,14 @@ final class TrayItem {
         )
     }
 
+    private var selfTimer: String? {
+        guard daemon.isPresent == true, !daemon.isSilent else { return nil }
+        let seconds = daemon[\CaptureInterface.selfTimerSeconds]
+        return StatusText.selfTimerText(daemon[\CaptureInterface.selfTimer], seconds)
+    }
+
     private var presentState: TrayState {
+        if daemon.isSilent { return .silent }
         guard daemon.isPresent == true, daemon[\StreamInterface.active] ?? false else {
             return .off
         }
@@ -274,6 +284,7 @@ final class TrayItem {
         case .photo: daemon.call(\CaptureInterface.takePhoto, (), within: 30)
         case .record:
             daemon.call(\CaptureInterface.toggleRecording, (), within: 60)
+        case .cancelSelfTimer: daemon.call(\CaptureInterface.cancelSelfTimer, ())
         case .start: daemon.call(\StreamInterface.start, (), startsService: true)
         case .window: DualCamWindow.start()
         case .quit: quit()

@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 
 /// The tray's menu, as com.canonical.dbusmenu has it.
 struct TrayMenu: Hashable {
@@ -11,6 +12,7 @@ struct TrayMenu: Hashable {
         case privacy
         case photo
         case record
+        case cancelSelfTimer
         case window
         case start
         case quit
@@ -119,6 +121,13 @@ extension TrayMenu {
     }
 
     private init(_ daemon: DaemonMirror, hasWindow: Bool) {
+        let window = hasWindow ? [Item(label: "Show the Window", action: .window)] : []
+        if daemon.isSilent {
+            let words = TrayState.silent.words
+            items = [Item(label: words, isEnabled: false)] + window
+            items.append(Item(label: "Quit", action: .quit))
+            return
+        }
         guard daemon.isPresent == true else {
             items = [
                 Item(label: "DualCam is not running", isEnabled: false),
@@ -135,6 +144,9 @@ extension TrayMenu {
         // The apps that use the camera explain why its light is on.
         let viewers = ViewerNames(daemon).sentence
         items = viewers.map { [Item(label: $0, isEnabled: false), .line] } ?? []
+        if daemon[\CaptureInterface.selfTimer]?.isEmpty == false {
+            items += [Item(label: "Cancel the Self Timer", action: .cancelSelfTimer), .line]
+        }
         items += [
             Item(label: "Swap", action: .swap),
             Item(
@@ -152,7 +164,7 @@ extension TrayMenu {
                 isEnabled: !scenes.isEmpty,
                 children: scenes.map {
                     Item(
-                        label: $0,
+                        label: $0.capitalizedFirst,
                         action: .scene($0),
                         mark: Mark(isOn: $0 == scene, isOneOfSeveral: true)
                     )
@@ -165,8 +177,7 @@ extension TrayMenu {
                 isEnabled: isRecording || !isPrivate
             ), Item(label: "Privacy", action: .privacy, mark: Mark(isOn: isPrivate)), .line,
         ]
-        if hasWindow { items.append(Item(label: "Show the Window", action: .window)) }
-        items.append(Item(label: "Quit", action: .quit))
+        items += window + [Item(label: "Quit", action: .quit)]
     }
 
     /// The text after the label of an item.
