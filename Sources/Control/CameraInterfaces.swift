@@ -24,6 +24,12 @@ package struct CameraInterface: InterfaceMembers {
         package let relative = OptionMember<Bool>("relative")
     }
 
+    /// The options of FindPerspective.
+    package struct Search: OptionMembers {
+        package init() {}
+        package let apply = OptionMember<Bool>("apply")
+    }
+
     package let selectLens = MethodMember("SelectLens", takes: ArgumentMember<String>("lens"))
     package let setZoom = MethodMember(
         "SetZoom",
@@ -33,6 +39,7 @@ package struct CameraInterface: InterfaceMembers {
 
     package let findPerspective = MethodMember(
         "FindPerspective",
+        options: Search.self,
         gives: ArgumentMember<[Pair<Double, Double>]>("corners"),
         ArgumentMember<Double>("certainty")
     )

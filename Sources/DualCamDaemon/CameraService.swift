@@ -129,7 +129,7 @@ final class CameraService {
 
     private func findPerspective(
         _ role: Role,
-        _ call: Call<Void, NoOptions, ([Pair<Double, Double>], Double)>
+        _ call: Call<Void, CameraInterface.Search, ([Pair<Double, Double>], Double)>
     ) throws(DBusError) {
         guard let basis = daemon.state.pictureBasis(of: role) else {
             throw daemon.noPicture(of: role, "no page to find")
@@ -153,7 +153,9 @@ final class CameraService {
                 )
             }
             let perspective = daemon.state.perspective(found, of: role)
-            daemon.send(.set(\.cameras[role].perspective, perspective))
+            if call.options.apply ?? true {
+                daemon.send(.set(\.cameras[role].perspective, perspective))
+            }
             call.reply((perspective.points.map { Pair($0.x, $0.y) }, page.certainty))
         }
         guard isAccepted else { throw .busy("This program searches for a page already.") }

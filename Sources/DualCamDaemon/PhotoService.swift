@@ -174,8 +174,15 @@ final class PhotoService {
                     wantsMovie: call.options.live
                 ),
                 whenCallerLeaves: call.whenCallerLeaves
-            ) { result in
-                call.answer(result.map { $0.first ?? [:] })
+            ) { [unowned self] result in
+                let places = Role(rawValue: word).map { corners(of: $0) }
+                call.answer(
+                    result.map { photos in
+                        var photo = photos.first ?? [:]
+                        photo["corners"] = places?.dbus
+                        return photo
+                    }
+                )
             }
         }
     }
@@ -486,7 +493,7 @@ final class PhotoService {
             )
         }
         let camera = cameras[role]
-        let isMirrored = camera.mirror && daemon.configuration.capture.mirrorsPhotos
+        let isMirrored = mirrorsPhotos(of: camera)
         return PhotoThread.StillRequest(
             name: subject.rawValue,
             source: .camera(daemon.shownSlot(of: role), camera.upright(mirrored: isMirrored)),
@@ -494,6 +501,21 @@ final class PhotoService {
             tags: tags(of: camera),
             taken: taken
         )
+    }
+
+    /// Returns the corners of a camera's photograph in the terms of `CameraSettings.perspective`.
+    private func corners(of role: Role) -> [Pair<Double, Double>] {
+        let camera = daemon.state.cameras[role]
+        let taken = camera.upright(mirrored: mirrorsPhotos(of: camera)).inverse
+        let delivered = Perspective.none.points.map { taken.apply(to: $0) }
+        return delivered.map { point in
+            let own = camera.mountingTransform.apply(to: daemon.state.place(of: point, in: role))
+            return Pair(own.x, own.y)
+        }
+    }
+
+    private func mirrorsPhotos(of camera: CameraState) -> Bool {
+        camera.mirror && daemon.configuration.capture.mirrorsPhotos
     }
 
     private static let ownTags = ["Exif.Image.Software": "DualCam \(DualCam.version)"]

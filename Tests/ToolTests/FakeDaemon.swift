@@ -324,6 +324,7 @@ final class FakeDaemon {
         "Swapped": .boolean(false), "Layout": .string("pip"),
         "Main": .objectPath(DualCam.backPath), "Inset": .objectPath(DualCam.frontPath),
         "InsetVisible": .boolean(true), "InsetShape": .string("rectangle"),
+        "Background": .string("auto"),
         "InsetCorner": .string("top-right"), "InsetPosition": .array([], of: .double),
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
         "Layouts": .strings(["pip", "single"]), "Title": .string(""),

@@ -126,6 +126,15 @@ package struct State: Hashable, Sendable {
         return found.magnified(by: 1 / factor).turned(by: cameras[role].mountingTransform)
     }
 
+    /// Returns the place in the picture of lens "wide" of a point in that of the role's lens.
+    package func place(of point: NormalizedPoint, in role: Role) -> NormalizedPoint {
+        let factor = scene.framings[role].factor(of: cameras[role].lens.pipeline)
+        return NormalizedPoint(
+            x: 0.5 + (point.x - 0.5) / factor,
+            y: 0.5 + (point.y - 0.5) / factor
+        )
+    }
+
     package var streamPhase: StreamPhase {
         guard isStarted else { return .stopped }
         guard nodeID != nil else { return nodeProblem.isEmpty ? .starting : .interrupted }
