@@ -104,6 +104,54 @@ package struct Canvas {
         cairo_set_dash(cairo, nil, 0, 0)
     }
 
+    /// Draws `pixels` as large as `rect`.
+    package func draw(_ pixels: Pixels, in rect: Rect) {
+        guard pixels.size.area > 0 else { return }
+        cairo_save(cairo)
+        cairo_translate(cairo, rect.x, rect.y)
+        cairo_scale(
+            cairo,
+            rect.width / Double(pixels.size.width),
+            rect.height / Double(pixels.size.height)
+        )
+        cairo_set_source_surface(cairo, pixels.surface, 0, 0)
+        cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_BILINEAR)
+        cairo_paint(cairo)
+        cairo_restore(cairo)
+    }
+
+    /// Draws the edges of a polygon; with `outside`, fills what is around it there instead.
+    package func polygon(
+        _ points: [(x: Double, y: Double)],
+        width: Double = 0,
+        outside: Rect? = nil,
+        _ color: Color
+    ) {
+        set(color)
+        cairo_new_path(cairo)
+        for (x, y) in points { cairo_line_to(cairo, x, y) }
+        cairo_close_path(cairo)
+        guard let outside else {
+            cairo_set_line_width(cairo, width)
+            cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
+            return cairo_stroke(cairo)
+        }
+        cairo_rectangle(cairo, outside.x, outside.y, outside.width, outside.height)
+        cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_EVEN_ODD)
+        cairo_fill(cairo)
+        cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_WINDING)
+    }
+
+    /// Draws the largest circle in `rect`, or a `part` of it, clockwise from the top.
+    package func ring(_ rect: Rect, width: Double, part: Double = 1, _ color: Color) {
+        set(color)
+        cairo_set_line_width(cairo, width)
+        cairo_new_path(cairo)
+        let (radius, turn) = (min(rect.width, rect.height) / 2, 2 * Double.pi * part)
+        cairo_arc(cairo, rect.midX, rect.midY, radius, -.pi / 2, turn - .pi / 2)
+        cairo_stroke(cairo)
+    }
+
     /// Draws only within a rectangle with round corners what `body` draws.
     package func clipped(to rect: Rect, radius: Double, _ body: () -> Void) {
         cairo_save(cairo)

@@ -136,6 +136,22 @@ package final class ToggleButton: Button {
     }
 }
 
+/// A line of words to write. Return does what the window suggests.
+package final class Entry: Widget {
+    package init(_ text: String, _ name: String) {
+        super.init(gtk_entry_new())
+        let entry = pointer.assumingMemoryBound(to: GtkEntry.self)
+        gtk_editable_set_text(opaque, text)
+        gtk_entry_set_placeholder_text(entry, name)
+        gtk_entry_set_activates_default(entry, 1)
+        named(name)
+    }
+
+    package var text: String {
+        gtk_editable_get_text(opaque).map { String(cString: $0) } ?? ""
+    }
+}
+
 /// A picture that fills its room.
 package final class Picture: Widget {
     package init() {

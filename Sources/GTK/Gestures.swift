@@ -167,6 +167,14 @@ extension Widget {
         add(controller)
     }
 
+    /// Calls `handler` when the widget, or one in it, gets the keyboard, and when it loses it.
+    package func onFocus(_ handler: @escaping (Bool) -> Void) {
+        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_focus_new()))
+        controller.connect("enter") { handler(true) }
+        controller.connect("leave") { handler(false) }
+        add(controller)
+    }
+
     /// Calls `handler` for each key that is pressed, whatever else it does.
     package func onAnyKey(_ handler: @escaping () -> Void) {
         let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))

@@ -80,9 +80,15 @@ extension Object.Arguments {
     }
 }
 
-/// A menu in another one, whose items change.
+/// A menu in another one, whose items change but for the last ones.
 package final class Submenu: Object {
-    package init() { super.init(taking: UnsafeMutableRawPointer(g_menu_new())) }
+    private let last: Object
+
+    package init(_ last: [PopupMenu.Item] = []) {
+        self.last = Object(taking: UnsafeMutableRawPointer(PopupMenu.section(last)))
+        super.init(taking: UnsafeMutableRawPointer(g_menu_new()))
+        set([], choosing: "")
+    }
 
     /// Shows `items`, the word of each of which `action` gets when it is chosen.
     package func set(_ items: [(label: String, word: String)], choosing action: String) {
@@ -94,6 +100,8 @@ package final class Submenu: Object {
             g_menu_append_item(opaque, item)
             g_object_unref(UnsafeMutableRawPointer(item))
         }
+        let model = last.pointer.assumingMemoryBound(to: GMenuModel.self)
+        g_menu_append_section(opaque, nil, model)
     }
 }
 
@@ -179,6 +187,16 @@ package final class PopupMenu: Popover {
         }
     }
 
+    fileprivate static func section(_ items: [Item]) -> OpaquePointer? {
+        let section = g_menu_new()
+        for item in items {
+            let made = item.made
+            g_menu_append_item(section, made)
+            g_object_unref(UnsafeMutableRawPointer(made))
+        }
+        return section
+    }
+
     /// Creates a menu over `parent`: `top`, and below it the sections, with a line between them.
     package init(over parent: Widget, top: Widget, _ sections: [[Item]]) {
         let menu = Object(taking: UnsafeMutableRawPointer(g_menu_new()))
@@ -193,15 +211,7 @@ package final class PopupMenu: Popover {
         g_menu_append_item(first, place)
         g_object_unref(UnsafeMutableRawPointer(place))
         append(first)
-        for items in sections {
-            let section = g_menu_new()
-            for item in items {
-                let made = item.made
-                g_menu_append_item(section, made)
-                g_object_unref(UnsafeMutableRawPointer(made))
-            }
-            append(section)
-        }
+        for items in sections { append(Self.section(items)) }
         super.init(
             over: parent,
             menu: gtk_popover_menu_new_from_model(

@@ -45,7 +45,33 @@ package final class Pixels: Sendable {
 
     deinit { pool?.give(back: block) }
 
-    fileprivate var surface: OpaquePointer? { block.surface }
+    var surface: OpaquePointer? { block.surface }
+
+    /// Returns the picture a whole number of times smaller, but at least `width` pixels wide.
+    package func reduced(toWidth width: Int) -> Pixels {
+        let factor = max(1, size.width / max(1, width))
+        guard factor > 1 else { return self }
+        let small = Pixels(Size(width: size.width / factor, height: max(1, size.height / factor)))
+        let (from, to) = (
+            memory.assumingMemoryBound(to: SIMD4<UInt8>.self),
+            small.memory.assumingMemoryBound(to: SIMD4<UInt8>.self)
+        )
+        let count = UInt32(factor * factor)
+        for y in 0..<small.size.height {
+            for x in 0..<small.size.width {
+                var sum = SIMD4<UInt32>()
+                for row in 0..<factor {
+                    let start = from + (y * factor + row) * size.width + x * factor
+                    for column in 0..<factor {
+                        sum &+= SIMD4<UInt32>(truncatingIfNeeded: start[column])
+                    }
+                }
+                let mean = sum / SIMD4(repeating: count)
+                to[y * small.size.width + x] = SIMD4(truncatingIfNeeded: mean)
+            }
+        }
+        return small
+    }
 }
 
 /// The memory of a picture, one after the other.

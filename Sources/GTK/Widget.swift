@@ -45,6 +45,9 @@ package class Widget: Object {
         adw_style_manager_get_high_contrast(adw_style_manager_get_default()) != 0
     }
 
+    /// `false` if people want nothing to move by itself.
+    package var hasAnimations: Bool { adw_get_enable_animations(widget) != 0 }
+
     /// Calls `handler` when people choose another size of letters, or another contrast.
     package static func onLook(_ handler: @escaping () -> Void) {
         let manager = adw_style_manager_get_default().map { UnsafeMutableRawPointer($0) }

@@ -90,15 +90,17 @@ package final class Window: Widget {
     /// Hides it, as it is, until it is presented again.
     package func hide() { gtk_widget_set_visible(widget, 0) }
 
-    /// Asks `question` over the window. The answer is the index of the chosen one of `answers`, of
-    /// which the last is suggested; `nil` if people turn away.
+    /// Asks `question` over the window, with `extra` below its words, which gets the keyboard. The
+    /// answer is the index of the chosen one of `answers`, of which the last is suggested; `nil` if
+    /// people turn away.
     package func ask(
         _ question: String,
         _ words: String,
         _ answers: [String],
+        extra: Widget? = nil,
         _ done: @escaping (Int?) -> Void
     ) {
-        guard let dialog = cgtk_question(window, question, words) else { return }
+        guard let dialog = cgtk_question(window, question, words, extra?.widget) else { return }
         for (index, answer) in answers.enumerated() {
             cgtk_question_add(dialog, "\(index)", answer, index == answers.count - 1 ? 1 : 0)
         }
@@ -107,6 +109,12 @@ package final class Window: Widget {
             return false
         }
         gtk_widget_set_visible(dialog, 1)
+        extra?.grabFocus()
+    }
+
+    /// Shows what the program is.
+    package func showAbout(version: String) {
+        cgtk_about(window, version)
     }
 
     /// `true` if GTK rounds no corners: without transparency, or without a compositor to leave out

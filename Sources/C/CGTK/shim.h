@@ -26,10 +26,11 @@ static inline gboolean cgtk_translate(GtkWidget *from, GtkWidget *to, double *x,
 {
     return gtk_widget_translate_coordinates(from, to, *x, *y, x, y);
 }
-static inline GtkWidget *cgtk_question(GtkWindow *parent, const char *heading, const char *body)
+static inline GtkWidget *cgtk_question(GtkWindow *parent, const char *heading, const char *body, GtkWidget *extra)
 {
     GtkWidget *dialog = adw_message_dialog_new(parent, heading, body);
     gtk_window_set_modal(GTK_WINDOW(dialog), TRUE);
+    if (extra) adw_message_dialog_set_extra_child(ADW_MESSAGE_DIALOG(dialog), extra);
     return dialog;
 }
 static inline void cgtk_question_add(GtkWidget *dialog, const char *id, const char *words, gboolean is_suggested)
@@ -39,6 +40,13 @@ static inline void cgtk_question_add(GtkWidget *dialog, const char *id, const ch
     if (!is_suggested) return;
     adw_message_dialog_set_response_appearance(message, id, ADW_RESPONSE_SUGGESTED);
     adw_message_dialog_set_default_response(message, id);
+}
+// What takes any number of arguments cannot be called from Swift.
+static inline void cgtk_about(GtkWindow *parent, const char *version)
+{
+    adw_show_about_window(parent, "application-name", "DualCam", "application-icon", "org.dualcam.View",
+        "developer-name", "The DualCam authors", "version", version, "copyright", "© 2026 The DualCam authors",
+        "license-type", GTK_LICENSE_MIT_X11, "comments", "Two cameras in one picture.", NULL);
 }
 static inline void cgtk_set_parent(GdkSurface *surface, const char *handle)
 {
