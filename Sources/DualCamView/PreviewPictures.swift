@@ -96,10 +96,10 @@ final class PreviewPictures {
     }
 }
 
-/// The newest picture of a preview, until it is taken.
+/// The newest picture of a camera, until it is taken.
 ///
 /// - Context: any thread.
-private final class Latest: Sendable {
+final class Latest: Sendable {
     private let pixels = Mutex<Pixels?>(nil)
     private let ended = Atomic(false)
 
