@@ -80,7 +80,8 @@ final class ControlBar {
         values.request(width: isPro ? max(64, min(Int(260 * scale), width - Int(taken))) : -1)
     }
 
-    func follow(isPresent: Bool) {
+    /// Takes over what the daemon tells, with the seconds of the self timer, 0 for none.
+    func follow(isPresent: Bool, delay: Int) {
         let isPrivate = daemon?[\PrivacyInterface.enabled] ?? false
         let isRecording = daemon?[\CaptureInterface.recording] ?? false
         let states = Role.allCases.map { daemon?[\CameraInterface.state, at: $0.path] ?? "" }
@@ -94,10 +95,12 @@ final class ControlBar {
             ?? (hasCamera ? nil : "No camera is plugged in")
         set(swap, "Swap the Pictures", unless: absent)
         set(layout, "Layout", unless: absent)
-        set(photo, "Take a Photo", unless: needsCamera)
+        let words = delay > 0 ? " in \(delay) Seconds" : ""
+        set(photo, "Take a Photo\(words)", unless: needsCamera)
+        photo.style("on", if: delay > 0)
         set(
             record,
-            isRecording ? "Stop Recording" : "Record",
+            isRecording ? "Stop Recording" : "Record\(words)",
             unless: isRecording ? absent : needsCamera
         )
         dot.style("stop", if: isRecording)

@@ -12,14 +12,20 @@ extension PictureWindow {
         case .reset: call(\SceneInterface.reset)
         case .nextLayout: step(\SceneInterface.layout, "next")
         case .scene(let number): applyScene(number)
+        case .saveScene: saveScene()
+        case .title: editTitle()
         case .toggleOther: toggle(\SceneInterface.insetVisible)
         case .photo: takePhoto()
         case .record: record()
+        case .selfTimer(let seconds):
+            delay = seconds
+            follow()
         case .togglePro: toggle(\ProInterface.enabled)
         case .dial(let dial): pro.choose(dial)
         case .step(let steps): if pro.isOpen { pro.step(steps) }
         case .togglePrivacy: toggle(\PrivacyInterface.enabled)
-        case .toggleTorch: toggleTorch()
+        case .toggleTorch:
+            if let main = mainFirst.first { toggle(\CameraInterface.torch, at: main) }
         case .toggleMirror:
             if let main = mainFirst.first { toggle(\CameraInterface.mirror, at: main) }
         case .toggleMicrophone:
@@ -29,11 +35,17 @@ extension PictureWindow {
         case .togglePictures:
             strip.isOpen.toggle()
             showControls()
+        case .straighten:
+            guard let main = mainFirst.first.flatMap({ Role($0) }) else { break }
+            page.open(main)
+            showControls(false)
         case .toggleFullscreen: window.isFullscreen.toggle()
         case .resize(let steps): placement?.resize(by: steps)
         case .menu: menu?.show(at: opener(bar.openers.more))
         case .layouts: menu?.showLayouts(at: opener(bar.openers.layout))
+        case .stop: call(\StreamInterface.stop)
         case .help: showKeys()
+        case .about: window.showAbout(version: DualCam.version)
         case .preferences: showPreferences()
         case .leave: leave()
         case .close: window.close()
@@ -71,6 +83,48 @@ extension PictureWindow {
         apply(names[number - 1])
     }
 
+    private func saveScene() {
+        guard let daemon, daemon.isPresent == true else { return }
+        let number = (daemon[\ScenesInterface.names]?.count ?? 0) + 1
+        let name = Entry("Scene \(number)", "Name").expand(true, false).place(.fill, .center)
+        let shown = Picture()
+        shown.request(width: 102, height: 58)
+        shown.show(newest?.texture(of: .unit))
+        window.ask(
+            "Save this picture as a scene",
+            "",
+            ["Cancel", "Save"],
+            extra: Box(spacing: 16, [shown.style("choice").clip(), name])
+        ) { [weak self] answer in
+            guard answer == 1 else { return }
+            let words = name.text
+            daemon.call(\ScenesInterface.save, words) {
+                switch $0 {
+                case .success: self?.tell("Saved “\(words)”")
+                case .failure(let error): self?.report(error)
+                }
+            }
+        }
+    }
+
+    private func editTitle() {
+        guard let daemon, daemon.isPresent == true else { return }
+        let lines = (daemon[\SceneInterface.title] ?? "").split(separator: "\n").map(String.init)
+        let name = Entry(lines.first ?? "", "Name")
+        let second = Entry(lines.dropFirst().first ?? "", "Second line")
+        window.ask(
+            "Title",
+            "In a corner of the picture, for all who see it.",
+            lines.isEmpty ? ["Cancel", "Show"] : ["Cancel", "Remove", "Show"],
+            extra: Box(vertical: true, spacing: 8, [name, second])
+        ) { [weak self] answer in
+            guard let answer, answer > 0 else { return }
+            let isRemoved = answer == 1 && !lines.isEmpty
+            let words = [name.text, second.text].filter { !$0.isEmpty }.joined(separator: "\n")
+            self?.set(\SceneInterface.title, to: isRemoved ? "" : words)
+        }
+    }
+
     func apply(_ name: String) {
         daemon?.call(\ScenesInterface.apply, name) { [weak self] answer in
             switch answer {
@@ -86,7 +140,11 @@ extension PictureWindow {
 
     /// Leaves what is open, the innermost first.
     private func leave() {
-        if window.isFullscreen {
+        if count.isCounting {
+            cancelSelfTimer()
+        } else if page.isOpen {
+            page.close()
+        } else if window.isFullscreen {
             window.isFullscreen = false
         } else if strip.isOpen {
             strip.isOpen = false
@@ -119,8 +177,18 @@ extension PictureWindow {
         say(words)
     }
 
+    func cancelSelfTimer() { call(\CaptureInterface.cancelSelfTimer) }
+
     private func takePhoto() {
-        daemon?.call(\CaptureInterface.takePhoto, (), within: 30) { [weak self] answer in
+        guard !count.isCounting else { return cancelSelfTimer() }
+        var options = Options<CaptureInterface.Photo>()
+        options.in = UInt32(delay)
+        daemon?.call(
+            \CaptureInterface.takePhoto,
+            (),
+            options: options,
+            within: 30 + Double(delay)
+        ) { [weak self] answer in
             guard let self else { return }
             switch answer {
             case .success(let photos):
@@ -132,6 +200,7 @@ extension PictureWindow {
 
     private func record() {
         guard let daemon else { return }
+        guard !count.isCounting else { return cancelSelfTimer() }
         if daemon[\CaptureInterface.recording] == true {
             daemon.call(\CaptureInterface.stopRecording, (), within: 60) { [weak self] answer in
                 switch answer {
@@ -146,18 +215,14 @@ extension PictureWindow {
         } else {
             var options = Options<CaptureInterface.Recording>()
             if !recordsSound { options.audio = false }
-            daemon.call(\CaptureInterface.startRecording, (), options: options) { [weak self] in
+            options.in = UInt32(delay)
+            daemon.call(
+                \CaptureInterface.startRecording,
+                (),
+                options: options,
+                within: 25 + Double(delay)
+            ) { [weak self] in
                 if case .failure(let error) = $0 { self?.report(error) }
-            }
-        }
-    }
-
-    private func toggleTorch() {
-        guard let main = mainFirst.first, let daemon else { return }
-        step(\CameraInterface.torch, "toggle", at: main) { [weak self] error in
-            guard let self else { return }
-            if error.name.hasSuffix(".NotSupported") {
-                menu?.noTorch(daemon[\CameraInterface.name, at: main] ?? "")
             }
         }
     }
@@ -179,7 +244,7 @@ extension PictureWindow {
             guard let self, let error else { return }
             report(error)
             // What was turned shows again what is.
-            bar.follow(isPresent: daemon?.isPresent == true)
+            bar.follow(isPresent: daemon?.isPresent == true, delay: delay)
             followMenu()
         }
     }
@@ -195,16 +260,13 @@ extension PictureWindow {
     private func step<Members: InterfaceMembers, Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         _ change: String,
-        at path: ObjectPath = DualCam.path,
-        failed: @escaping (DBusError) -> Void = { _ in }
+        at path: ObjectPath = DualCam.path
     ) {
         guard let daemon, daemon.isPresent == true else { return }
         let name = Members.members[keyPath: property].name
         let step = (Members.name, name, Variant(.string(change)))
         daemon.call(\StepsInterface.step, at: path, step) { [weak self] answer in
-            guard case .failure(let error) = answer else { return }
-            failed(error)
-            self?.report(error)
+            if case .failure(let error) = answer { self?.report(error) }
         }
     }
 }

@@ -19,6 +19,10 @@ final class PictureWindow {
     let bar: ControlBar
     let pro: ProPanel
     let strip: PictureStrip
+    let count = SelfTimerCount()
+    let page: PageEditor
+    /// The seconds of the self timer before what is asked for here; 0 for none.
+    var delay = 0
     let settings = SettingsFile()
     let feedback: Feedback?
     private(set) var keys: GlobalKeys?
@@ -110,6 +114,7 @@ final class PictureWindow {
         pro = ProPanel(daemon, feedback)
         bar = ControlBar(daemon, values: pro.values)
         strip = PictureStrip(daemon)
+        page = PageEditor(daemon)
         let width = WindowPlacement.Remembered.load()?.width ?? 480
         window = Window(
             application,
@@ -213,6 +218,8 @@ final class PictureWindow {
         stage.add(carrier.widget)
         stage.add(pro.widget.place(.fill, .end))
         // In a small window it needs their room, and has the button that matters.
+        stage.add(page.widget)
+        stage.add(count.widget.place(.center, .center))
         stage.add(note.page.place(.center, .center, margin: SituationNote.margin))
         stage.add(strip.widget.place(.fill, .end, margin: 8))
         stage.add(discs.place(.start, .start, margin: 12))
@@ -221,9 +228,11 @@ final class PictureWindow {
             stage.add(pill.place(.center, .start))
         }
         attachStrip()
+        let layouts = LayoutPicker(over: stage, daemon) { [unowned self] in set($0, to: $1) }
+        layouts.onOpen = { [unowned self] in bar.openers.layout.style("on", if: $0) }
         menu = ViewMenu(
             over: stage,
-            layout: { [unowned self] in set(\SceneInterface.layout, to: $0.rawValue) },
+            layouts,
             scene: { [unowned self] in apply($0) },
             { [unowned self] in perform($0) }
         )
@@ -232,6 +241,12 @@ final class PictureWindow {
             picture.grabFocus()
             showControls()
         }
+        page.onTrouble = { [unowned self] in report($0) }
+        page.onClose = { [unowned self] in
+            picture.grabFocus()
+            showControls()
+        }
+        count.onCancel = { [unowned self] in cancelSelfTimer() }
         recording.onStop = { [unowned self] in perform(.record) }
         note.onRemedy = { [unowned self] in mend($0) }
         pro.onTrouble = { [unowned self] in report($0) }
@@ -251,7 +266,9 @@ final class PictureWindow {
         attachHands()
         window.onAnyKey { [unowned self] in if !hand.isCarrying { showControls() } }
         window.onKey { [unowned self] name in
-            guard let command = Command(key: name) else { return false }
+            guard let command = Command(key: name), !page.isOpen || command.isForWindow else {
+                return false
+            }
             perform(command)
             return true
         }
@@ -385,6 +402,7 @@ final class PictureWindow {
         guard stage.size.area > 0 else { return }
         strip.fit(stage.size.width)
         note.fit(stage.size)
+        page.fit(stage.size)
         let viewport = viewport
         let shown = viewport.shown
         if picture.covers != viewport.covers { picture.covers = viewport.covers }
@@ -424,7 +442,7 @@ final class PictureWindow {
 
     // MARK: What is known
 
-    private func follow() {
+    func follow() {
         know { knowledge in
             switch daemon?.isPresent {
             case true?: knowledge.daemon = .present
@@ -454,13 +472,15 @@ final class PictureWindow {
         }
         adjustSize()
         let isPresent = knowledge.daemon == .present
+        if !isPresent { page.close() }
         pro.follow(isPresent: isPresent)
-        bar.follow(isPresent: isPresent)
+        bar.follow(isPresent: isPresent, delay: delay)
+        if let words = count.follow(isPresent ? daemon : nil) { say(words) }
         followMenu()
         announceChanges()
         recording.follow(isPresent ? daemon : nil, isSeen: request.isWatched)
         preferences?.follow()
-        if !isPresent || pro.isOpen { bar.isRevealed = pro.isOpen && !strip.isOpen }
+        if !isPresent || pro.isOpen { bar.isRevealed = pro.isOpen && isPictureFree }
         arrange()
         if isAway, isPresent, daemon?[\CaptureInterface.recording] == false { close() }
         // The recording has ended with the daemon.
@@ -474,6 +494,7 @@ final class PictureWindow {
             daemon,
             isPresent: knowledge.daemon == .present,
             recordsSound: recordsSound,
+            delay: delay,
             isShort: bar.isShort
         )
     }
@@ -544,8 +565,9 @@ final class PictureWindow {
     }
 
     func report(_ error: DBusError) {
-        // That is said already.
-        if knowledge.daemon != .silent { toast.show(Self.words(error)) }
+        // That is said already, or known to who did it.
+        guard knowledge.daemon != .silent, !error.name.hasSuffix(".Cancelled") else { return }
+        toast.show(Self.words(error))
     }
 
     private func mend(_ remedy: Situation.Remedy) {
@@ -598,13 +620,16 @@ final class PictureWindow {
 
     // MARK: Controls
 
+    /// `true` unless something else has the place of the bar.
+    private var isPictureFree: Bool { !strip.isOpen && !page.isOpen }
+
     /// Shows the controls for a while.
     func showControls(_ isShown: Bool = true) {
         // What has the keyboard, or is below an open menu, stays.
         let isHeld = bar.widget.showsFocus || discs.showsFocus || menu?.isOpen == true
-        let isShown = isShown || isHeld
+        let isShown = (isShown || isHeld) && !page.isOpen
         discs.isRevealed = isShown
-        bar.isRevealed = (isShown && knowledge.daemon == .present || pro.isOpen) && !strip.isOpen
+        bar.isRevealed = (isShown && knowledge.daemon == .present || pro.isOpen) && isPictureFree
         if isShown { pro.wake() }
         arrange()
         leaving = nil

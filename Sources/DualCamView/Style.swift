@@ -35,9 +35,9 @@ func styleSheet(_ scale: Double) -> String {
         .bar.small button { min-width: \(px(32)); min-height: \(px(32)); }
         .bar.tiny button { min-width: \(px(28)); min-height: \(px(28)); -gtk-icon-size: \(px(16)); }
         .bar button:hover, .disc:hover, .pill button:hover { background: alpha(white, 0.16); }
-        .bar button:checked { color: \(amber); background:
+        .bar button:checked, .bar button.on { color: \(amber); background:
             radial-gradient(circle at 50% \(px(35)), \(amber) \(px(2)), transparent \(px(2.5))); }
-        .bar.small button:checked { background:
+        .bar.small button:checked, .bar.small button.on { background:
             radial-gradient(circle at 50% \(px(28)), \(amber) \(px(2)), transparent \(px(2.5))); }
         .bar button:disabled, .values label:disabled { color: alpha(white, 0.6); }
         .bar button.record { min-width: \(px(44)); min-height: \(px(44));
@@ -64,6 +64,12 @@ func styleSheet(_ scale: Double) -> String {
         .recording .dot { background: \(red); min-width: \(px(10)); min-height: \(px(10));
                           border-radius: 999px; }
         .recording button { min-width: \(px(24)); padding: 0; -gtk-icon-size: \(px(12)); }
+        .bar.words { \(words) padding: \(px(6)) \(px(8)); }
+        .bar.words button { min-width: \(px(20)); padding: 0 \(px(10)); font-size: \(px(14)); font-weight: 600; }
+        .bar.words button:checked { color: \(amber); background: none; }
+        .bar.words .quiet { background: alpha(white, 0.16); padding: 0 \(px(20)); }
+        .bar.words .done { background: white; color: black; padding: 0 \(px(20)); }
+        .bar.words .done:disabled { background: alpha(white, 0.16); color: alpha(white, 0.6); }
         .carried { border-radius: 9px; box-shadow: 0 12px 28px alpha(black, 0.55);
                    border: 2px solid white; }
         .carried.round { border-radius: 50%; }
@@ -91,6 +97,20 @@ func styleSheet(_ scale: Double) -> String {
         .tile:checked { color: \(amber); background: none; }
         .tile:disabled { color: alpha(white, 0.6); }
         .tile .key { color: rgb(196, 196, 200); }
+        .dualcam popover *:focus-visible { outline-color: white; }
+        .layouts { padding: 8px; }
+        .layout, .segment { \(button) border-radius: 9px; font-size: \(px(12));
+                            font-weight: 600; padding: 4px; -gtk-icon-size: \(px(18)); }
+        .layout:checked, .segment:checked { color: \(amber); }
+        .miniature { border-radius: 6px; margin: 2px; outline: 2px solid transparent;
+                     outline-offset: 2px; }
+        .layout:checked .miniature { outline-color: \(amber); }
+        .layout:hover { background: alpha(white, 0.16); }
+        .segments { background: rgb(48, 48, 52); border-radius: 11px; padding: 2px; }
+        .segment { min-height: \(px(40)); padding: 0 4px; }
+        .segment:checked { background: rgb(87, 87, 90); }
+        .segment:disabled { color: alpha(white, 0.6); }
+        .layouts .key { color: rgb(196, 196, 200); font-size: \(px(12)); }
         .keycap { min-width: 16px; padding: 2px 8px; border-radius: 6px;
                   background: alpha(currentColor, 0.1); }
         .choice { padding: 3px; border-radius: 9px; }
@@ -112,7 +132,8 @@ func styleSheet(_ scale: Double) -> String {
         .contrast .disc, .contrast .bar, .contrast .pill, .contrast .strip,
         .contrast .lenses, .contrast .presets button {
             background: black; box-shadow: inset 0 0 0 2px white; }
-        .contrast .bar button:checked, .contrast .tile:checked { background: white; color: black; }
+        .contrast .bar button:checked, .contrast .bar button.on, .contrast .tile:checked {
+             background: white; color: black; }
         .contrast .bar button:focus-visible, .contrast .disc:focus-visible {
             outline: 3px solid \(amber); }
         .contrast .strip .cell { box-shadow: 0 0 0 1px alpha(white, 0.6); }

@@ -4,30 +4,32 @@ import Frames
 import GTK
 import ViewCore
 
-/// The menu of the picture, and the layouts to choose from.
+/// The menu of the picture.
 ///
 /// - Context: bound to GTK's thread.
 final class ViewMenu {
     private let actions = ActionGroup()
     private let popup: PopupMenu
-    private let picker: Popover
-    private let scenes = Submenu()
+    private let picker: LayoutPicker
+    private let scenes = Submenu([.init("Usual Scene", "view.reset", "BackSpace")])
+    private let timer = Submenu()
     private var sceneNames: [String] = []
-    private var layouts: [(Layout, ToggleButton)] = []
-    private let stage: Widget
-    /// The cameras that said that they have no light.
-    private var torchless: Set<String> = []
 
     init(
         over stage: Widget,
-        layout: @escaping (Layout) -> Void,
+        _ layouts: LayoutPicker,
         scene: @escaping (String) -> Void,
         _ perform: @escaping (ViewCore.Command) -> Void
     ) {
-        self.stage = stage
+        picker = layouts
         for (name, command) in Self.plain { actions.add(name) { perform(command) } }
         for (name, command) in Self.switches { actions.addSwitch(name) { _ in perform(command) } }
         actions.addChoice("scene", scene)
+        actions.addChoice("timer") { perform(.selfTimer(Int($0) ?? 0)) }
+        timer.set(
+            [("Off", "0"), ("3 Seconds", "3"), ("10 Seconds", "10")],
+            choosing: "view.timer"
+        )
         actions.insert(in: stage, as: "view")
         func tile(
             _ button: (Widget, String) -> Button,
@@ -47,6 +49,10 @@ final class ViewMenu {
             tile(ToggleButton.init, ["Sound", "A"], "sound"),
             tile(ToggleButton.init, ["Pro", "P"], "pro"),
         ]
+        let help = Submenu([
+            .init("Keyboard Shortcuts", "view.help", "question"),
+            .init("About DualCam", "view.about"), .init("Close the Window", "view.close"),
+        ])
         popup = PopupMenu(
             over: stage,
             top: Box(spacing: 4, tiles).style("tiles"),
@@ -59,44 +65,28 @@ final class ViewMenu {
                 ],
                 [
                     .init("Scenes", scenes),
-                    .init("Back to the Usual Scene", "view.reset", "BackSpace"),
+                    .init("Save Scene…", "view.save-scene", "n"),
+                    .init("Title…", "view.title", "e"),
+                    .init("Straighten Page…", "view.straighten", "d"),
+                    .init("Self Timer", timer),
                     .init("Torch", "view.torch", "t", isHiddenWhenOff: true),
                 ],
                 [
                     .init("Pictures", "view.pictures", "g"),
                     .init("Preferences", "view.preferences", "comma"),
-                    .init("Keyboard Shortcuts", "view.help", "question"),
-                    .init("Close", "view.close"),
+                    .init("Help", help),
+                    .init("Stop the Stream", "view.stop"),
                 ],
             ]
         )
-        let choices = Layout.allCases.map { layout in
-            let column = Box(
-                vertical: true,
-                spacing: 4,
-                [
-                    Image(icon: icon(layout == .pip ? "layout" : layout.rawValue)),
-                    Label(layout.title),
-                ]
-            )
-            return (layout, ToggleButton(column, layout.title))
-        }
-        layouts = choices
-        picker = Popover(over: stage, Box(spacing: 4, choices.map { $1.style("tile") }))
         for tile in tiles { tile.onClick { [unowned self] in popup.close() } }
-        for (choice, button) in choices {
-            button.onToggle { [unowned self] _ in
-                picker.close()
-                // The present one stays marked when it is chosen again.
-                for (each, other) in layouts { other.isOn = each == choice }
-                layout(choice)
-            }
-        }
     }
 
     private static let plain: [(String, ViewCore.Command)] = [
         ("swap", .swap), ("reset", .reset), ("photo", .photo), ("pictures", .togglePictures),
         ("preferences", .preferences), ("help", .help), ("close", .close), ("layouts", .layouts),
+        ("straighten", .straighten), ("save-scene", .saveScene), ("title", .title),
+        ("stop", .stop), ("about", .about),
     ]
     private static let switches: [(String, ViewCore.Command)] = [
         ("other", .toggleOther), ("record", .record), ("pro", .togglePro),
@@ -105,12 +95,12 @@ final class ViewMenu {
     ]
 
     /// `true` while one of them is open.
-    var isOpen: Bool { popup.isVisible || picker.isVisible }
+    var isOpen: Bool { popup.isVisible || picker.popover.isVisible }
 
     /// Calls `handler` when one of them is closed.
     func onClose(_ handler: @escaping () -> Void) {
         popup.onClose(handler)
-        picker.onClose(handler)
+        picker.popover.onClose(handler)
     }
 
     func show(at place: Rect) { popup.show(at: place) }
@@ -119,21 +109,26 @@ final class ViewMenu {
 
     func end() {
         popup.detach()
-        picker.detach()
+        picker.popover.detach()
     }
 
-    func noTorch(_ name: String) { torchless.insert(name) }
-
     /// Takes over what the daemon tells. With `isShort` the bar lacks what it usually has.
-    func follow(_ daemon: DaemonMirror?, isPresent: Bool, recordsSound: Bool, isShort: Bool) {
+    func follow(
+        _ daemon: DaemonMirror?,
+        isPresent: Bool,
+        recordsSound: Bool,
+        delay: Int,
+        isShort: Bool
+    ) {
         for (name, _) in Self.plain + Self.switches
-        where !["preferences", "help", "close"].contains(name) {
+        where !["preferences", "help", "about", "close"].contains(name) {
             actions.enable(name, isPresent)
         }
         for name in ["photo", "record", "privacy", "layouts"] {
             actions.enable(name, isPresent && isShort)
         }
-        actions.enable("scene", isPresent)
+        for name in ["scene", "timer"] { actions.enable(name, isPresent) }
+        actions.set("timer", "\(delay)")
         let names = isPresent ? daemon?[\ScenesInterface.names] ?? [] : []
         if names != sceneNames {
             sceneNames = names
@@ -144,7 +139,7 @@ final class ViewMenu {
         actions.set("sound", recordsSound)
         let main = daemon?[\SceneInterface.main] ?? DualCam.backPath
         let layout = daemon?[\SceneInterface.layout] ?? ""
-        for (choice, button) in layouts { button.isOn = choice.rawValue == layout }
+        picker.follow()
         let isRecording = daemon?[\CaptureInterface.recording] ?? false
         actions.enable("sound", isPresent && !isRecording)
         actions.enable("other", isPresent && layout == Layout.pip.rawValue)
@@ -152,8 +147,8 @@ final class ViewMenu {
         actions.set("record", isRecording)
         actions.set("pro", daemon?[\ProInterface.enabled] ?? false)
         actions.set("mirror", daemon?[\CameraInterface.mirror, at: main] ?? false)
-        let name = daemon?[\CameraInterface.name, at: main] ?? ""
-        actions.enable("torch", isPresent && !torchless.contains(name))
+        let hasTorch = daemon?[\CameraInterface.torchAvailable, at: main] ?? false
+        actions.enable("torch", isPresent && hasTorch)
         actions.set("torch", daemon?[\CameraInterface.torch, at: main] ?? false)
         actions.set("privacy", daemon?[\PrivacyInterface.enabled] ?? false)
     }

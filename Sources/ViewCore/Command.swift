@@ -8,10 +8,16 @@ package enum Command: Hashable, Sendable {
     case nextLayout
     /// The saved scene at this place of their list, from 1 on.
     case scene(Int)
+    /// Asks for a name, and saves what is shown as a scene.
+    case saveScene
+    /// Asks for the words of the title.
+    case title
     /// The other picture is shown, or not.
     case toggleOther
     case photo
     case record
+    /// Photographs and recordings begin this many seconds after they are asked for.
+    case selfTimer(Int)
     case togglePro
     case dial(Dial)
     /// Turns the dial in use by a stop, up for more.
@@ -22,6 +28,8 @@ package enum Command: Hashable, Sendable {
     case toggleMirror
     case toggleMicrophone
     case togglePictures
+    /// Shows the main camera's picture with the corners of a page.
+    case straighten
     case toggleFullscreen
     /// The window a step larger (1) or smaller (-1).
     case resize(Int)
@@ -29,7 +37,10 @@ package enum Command: Hashable, Sendable {
     /// Shows the layouts to choose from.
     case layouts
     case preferences
+    /// Stops the stream, for all who look at it.
+    case stop
     case help
+    case about
     /// Leaves what is open.
     case leave
     case close
@@ -48,6 +59,9 @@ package enum Command: Hashable, Sendable {
         ("r", "R", .record, "Start or Stop Recording"),
         ("a", "A", .toggleMicrophone, "Sound in Recordings, or None"),
         ("g", "G", .togglePictures, "Show the Pictures Taken"),
+        ("n", "N", .saveScene, "Save What You See as a Scene"),
+        ("e", "E", .title, "Title"),
+        ("d", "D", .straighten, "Straighten a Page"),
         ("h", "H", .togglePrivacy, "Privacy: Close Both Cameras"),
         ("m", "M", .toggleMirror, "Mirror the Main Picture"),
         ("t", "T", .toggleTorch, "Torch"),
@@ -66,6 +80,14 @@ package enum Command: Hashable, Sendable {
         ("question", "?", .help, "Keyboard Shortcuts"),
         ("Escape", "Esc", .leave, "Close What Is Open"),
     ]
+
+    /// `true` if it is about the window rather than the picture.
+    package var isForWindow: Bool {
+        switch self {
+        case .toggleFullscreen, .resize, .help, .about, .leave, .close: true
+        default: false
+        }
+    }
 
     /// Creates the command of the key that GDK calls `key`; `nil` if it does nothing.
     package init?(key: String) {

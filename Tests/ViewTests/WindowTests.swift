@@ -136,6 +136,10 @@ import Testing
                 Set(names).isSubset(of: Set(reader.named.keys))
             }
             try reader.press("Layout")
+            try reader.press("Circle")
+            try window.wait("InsetShape") { $0 == .string("circle") }
+            try reader.press("Black")
+            try window.wait("Background") { $0 == .string("black") }
             try reader.press("Stacked")
             try window.wait("Layout") { $0 == .string("stacked") }
         }
