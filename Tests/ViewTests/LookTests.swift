@@ -279,3 +279,59 @@ import Testing
         }
     }
 }
+
+extension LookTests {
+    /// The luminance of a colour, as WCAG 2.2 defines it.
+    private static func luminance(_ color: [Int]) -> Double {
+        let parts = color.prefix(3).map { part in
+            let value = Double(part) / 255
+            return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        return zip(parts, [0.2126, 0.7152, 0.0722]).reduce(0) { $0 + $1.0 * $1.1 }
+    }
+
+    /// Returns the contrast between the brightest colour of a place, which is a word's or a
+    /// symbol's, and the ground at its edges.
+    private func contrast(_ place: PixelRect, in window: ShownWindow) throws -> Double {
+        let area = PixelRect(
+            x: window.place.x + place.x,
+            y: window.place.y + place.y,
+            width: place.width,
+            height: place.height
+        )
+        let light = try window.desktop.colors(area).map(Self.luminance)
+        let edge = light[..<place.width]
+        return ((light.max() ?? 0) + 0.05) / ((edge.max() ?? 0) + 0.05)
+    }
+
+    @Test(arguments: ["color=c=white", "color=c=black", "testsrc2=d=9"])
+    func `Words and symbols stand out over any picture`(picture: String) throws {
+        try Look.usual.with { window in
+            let path = "\(window.desktop.session.directory)/picture.avi"
+            try ffmpeg([
+                "-f", "lavfi", "-i", "\(picture):s=640x360:r=30", "-frames:v", "30",
+                "-pix_fmt", "yuvj420p", "-c:v", "mjpeg", "-q:v", "2", path,
+            ])
+            let source = "source = \"file:\(path)\"\n"
+            try window.daemon.reload("[cameras.back]\n\(source)[cameras.front]\n\(source)")
+            try window.daemon.scene.set(\.layout, "single")
+            try window.daemon.back.wait(for: \.state, "streaming", within: 10)
+            let reader = try ScreenReader(window.daemon)
+            let controls = try places(of: ["Layout", "Take a Photo", "Menu"], in: window, reader)
+            for (name, place) in controls {
+                try eventually("a symbol that stands out: \(name)", within: 5) {
+                    try window.hand(at: 100, 60, "mousemove_relative 3 3")
+                    return try contrast(place, in: window) >= 3
+                }
+            }
+            try window.desktop.hand("key h")
+            let words = "Cameras are off"
+            guard let place = try places(of: [words], in: window, reader, least: 8)[words] else {
+                return
+            }
+            try eventually("words that stand out", within: 5) {
+                try contrast(place, in: window) >= 4.5
+            }
+        }
+    }
+}
