@@ -4,6 +4,8 @@ PREFIX = /usr/local
 DESTDIR =
 # How long `make soak` takes.
 MINUTES = 1
+# How much `make window-soak` does.
+STEPS = 10000
 # Where the built binaries are.
 BIN_DIR = .build/release
 
@@ -31,7 +33,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build view documents run test releases vm-test soak fuzz bench profile pictures window-pictures deb install install-view uninstall format lint clean
+.PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb install install-view uninstall format lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +91,12 @@ soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
 	@tools/toolchain
 	@tools/build
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test -c release --skip-build --filter SoakTests
+
+window-soak: ## click and press keys in the window at random: STEPS=10000; SEED= repeats a run
+	@tools/deps build view run test
+	@tools/toolchain
+	@tools/build
+	DUALCAM_WINDOW_STEPS=$(STEPS) DUALCAM_WINDOW_SEED=$(SEED) swift test -c release --skip-build --filter WindowSoakTests
 
 fuzz: ## feed generated input to each parser of untrusted data for a minute, or to TARGETS="photographs"
 	@tools/deps build

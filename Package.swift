@@ -502,7 +502,7 @@ let package = Package(
             name: "ViewTests",
             dependencies: [
                 "Control", "DBusKit", "DualCamCore", "DualCamView", "Frames", "Platform",
-                "TestSupport",
+                "TestSupport", "ViewCore",
             ],
             exclude: ["lifted.c", "righttoleft.c"],
             swiftSettings: gtkSettings + unoptimised
