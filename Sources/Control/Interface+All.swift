@@ -3,6 +3,7 @@ package import DBusKit
 extension Interface {
     package static let all: [Interface] = [
         stream, scene, scenes, privacy, orientation, camera, pro, controls, capture, library, steps,
+        configuration,
     ]
 
     package static let stream = StreamInterface.interface
@@ -15,6 +16,7 @@ extension Interface {
     package static let controls = ControlsInterface.interface
     package static let capture = CaptureInterface.interface
     package static let library = LibraryInterface.interface
+    package static let configuration = ConfigurationInterface.interface
     /// `org.dualcam.DualCam1.Steps`
     package static let steps = StepsInterface.interface
 }

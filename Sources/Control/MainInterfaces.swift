@@ -176,6 +176,16 @@ package struct StepsInterface: InterfaceMembers {
     )
 }
 
+/// `org.dualcam.DualCam1.Configuration`: the keys of the configuration file.
+package struct ConfigurationInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Configuration"
+    package static let members = ConfigurationInterface()
+
+    package let set = MethodMember("Set", takes: ArgumentMember<[String: Value]>("values"))
+
+    package let values = PropertyMember<[String: Value]>("Values")
+}
+
 /// A rectangle on D-Bus, a `(dddd)`: x, y, width and height.
 package struct Quad: DBusType {
     package var (x, y, width, height): (Double, Double, Double, Double)

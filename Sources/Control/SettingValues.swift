@@ -20,7 +20,7 @@ extension Plain {
         case .double(let value): self = .double(value)
         case .string(let value): self = .text(value)
         case .array(let values, _), .structure(let values): self = .list(values.map(Plain.init))
-        default: self = .other("")
+        default: self = value.integer.map { .int($0) } ?? .other("")
         }
     }
 }

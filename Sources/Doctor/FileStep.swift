@@ -76,8 +76,8 @@ enum FileForm: String {
         return switch self {
         case .chromiumFlags: try ChromiumFlags.setting(ChromiumFlags.enabled, in: bytes)
         case .firefoxPreferences: try FirefoxPreferences(bytes).setting("true")
-        case .configuration: try Self.setting(.auto, in: bytes)
-        case .hiding: try Self.setting(hidesCameras: true, in: bytes)
+        case .configuration: try Self.setting(Self.device, .text("auto"), in: bytes)
+        case .hiding: try Self.setting(Self.wish, .bool(true), in: bytes)
         case .desktopEntry: try BrowserSwitch.adding(to: bytes, isEntry: true)
         case .switches: try BrowserSwitch.adding(to: bytes, isEntry: false)
         case .own, .seed: bytes
@@ -98,11 +98,11 @@ enum FileForm: String {
             return try FirefoxPreferences(now).setting(former)
         case .configuration:
             guard try Self.configuration(in: now).loopback == .auto else { return nil }
-            let former = try before.map(Self.configuration)?.loopback
-            return try Self.setting(former ?? .none, in: now)
+            let former = try before.map(Self.configuration)?.plain.first { $0.key == Self.device }
+            return try Self.setting(Self.device, former?.value ?? .text(""), in: now)
         case .hiding:
             guard try Self.configuration(in: now).hidesCameras else { return nil }
-            return try Self.setting(hidesCameras: false, in: now)
+            return try Self.setting(Self.wish, .bool(false), in: now)
         case .desktopEntry: return try BrowserSwitch.removing(from: now, isEntry: true)
         case .switches: return try BrowserSwitch.removing(from: now, isEntry: false)
         case .own: throw Failure("it was changed since")
@@ -112,6 +112,8 @@ enum FileForm: String {
 
     // MARK: Configuration
 
+    private static let (device, wish) = ("loopback.device", "desktop.hide-cameras")
+
     private static func configuration(in bytes: [UInt8]) throws(Failure) -> Configuration {
         try reading(bytes) { text throws(ConfigurationError) in
             try Configuration.parse(text, file: "").0
@@ -119,17 +121,12 @@ enum FileForm: String {
     }
 
     private static func setting(
-        _ device: Configuration.LoopbackDevice,
+        _ key: String,
+        _ value: Plain,
         in bytes: [UInt8]
     ) throws(Failure) -> [UInt8] {
         try reading(bytes) { text throws(ConfigurationError) in
-            Array(try Configuration.setting(loopback: device, in: text, file: "").utf8)
-        }
-    }
-
-    private static func setting(hidesCameras: Bool, in bytes: [UInt8]) throws(Failure) -> [UInt8] {
-        try reading(bytes) { text throws(ConfigurationError) in
-            Array(try Configuration.setting(hidesCameras: hidesCameras, in: text, file: "").utf8)
+            Array(try Configuration.setting([.init(key, value)], in: text, file: "").utf8)
         }
     }
 

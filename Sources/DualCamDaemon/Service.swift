@@ -47,7 +47,10 @@ final class Service {
         photos = PhotoService(daemon, live, on: server, loop: loop)
         let look = try CameraLook(daemon, photos, loop: loop)
         cameras = CameraService(daemon, editor, look, on: server)
-        others = [scene, ProService(daemon, look, on: server)]
+        others = [
+            scene, ProService(daemon, look, on: server),
+            ConfigurationService(daemon, editor, on: server),
+        ]
         server.export(OrientationInterface.self, at: DualCam.path) { orientation in
             orientation.bind(Settings.rows, at: \.self, of: daemon, as: ["Mode": "Orientation"])
             orientation.get(\.current) { daemon.state.orientation.current.rawValue }
@@ -69,7 +72,10 @@ final class Service {
         // Clients may have another working directory.
         stream.configurationFile = configurationFile.map(absolutePath) ?? ""
         stream.problems = { [unowned self] in problems }
-        editor.onWarnings = { [unowned self] in configurationProblems = $0 }
+        editor.onEdited = { [unowned self] in
+            configurationProblems = $0
+            reconfigure()
+        }
         server.onRead = { [unowned self] in
             daemon.notify()
             refresh()

@@ -7,8 +7,8 @@ import Glibc
 import Logging
 import Platform
 
-/// Writes the cameras' sources into the user's configuration file, and takes them over at once.
-/// Requests are carried out one after the other.
+/// Writes the cameras' sources and other keys into the user's configuration file, and takes them
+/// over at once. Requests are carried out one after the other.
 @MainActor
 final class SourceEditor {
     private let daemon: Daemon
@@ -16,7 +16,7 @@ final class SourceEditor {
     private let file: EditedFile
     private let requests = CallerTurns()
     /// The closure called with the warnings about the file after it was written.
-    var onWarnings: ([String]) -> Void = { _ in }
+    var onEdited: ([String]) -> Void = { _ in }
 
     /// The answer to a request: nothing, or the error.
     typealias Answer = (DBusError?) -> Void
@@ -52,10 +52,33 @@ final class SourceEditor {
                     guard case .url? = sources.first?.source else { throw DBusError.needsNetwork }
                 }
                 let file = file
-                run(answer) { () throws(EditFailure) in try file.set(sources, login) }
+                run(answer) { () throws(EditFailure) in try file.use(sources, login) }
             } catch {
                 finish(answer, error)
             }
+        }
+        requests.add(work, of: caller)
+    }
+
+    /// Sets keys of the file, such as "output.width"; all of them or none.
+    func set(_ values: [String: Value], for caller: String, _ answer: @escaping Answer) {
+        let changes = values.map { Configuration.Change($0.key, Plain($0.value)) }
+            .sorted { $0.key < $1.key }
+        let work = { [self] in
+            var new = daemon.configuration
+            do throws(UnreadableValue) {
+                for change in changes {
+                    guard !change.key.hasSuffix(".source") else {
+                        return finish(answer, .notSupported("Camera.Use sets \(change.key)."))
+                    }
+                    try new.set(change)
+                }
+            } catch {
+                let message = "\(error.value) is not \(error.expected)."
+                return finish(answer, .outOfRange(message))
+            }
+            let file = file
+            run(answer) { () throws(EditFailure) in try file.set(changes, isUse: false) }
         }
         requests.add(work, of: caller)
     }
@@ -91,7 +114,7 @@ final class SourceEditor {
         }
     }
 
-    /// Does `work` where the file is, and takes over the sources that it returns.
+    /// Does `work` where the file is, and takes over what it returns.
     private func run(
         _ answer: @escaping Answer,
         _ work: @escaping @Sendable () throws(EditFailure) -> EditedFile.Outcome
@@ -115,18 +138,13 @@ final class SourceEditor {
             )
         case .success(let outcome):
             var new = daemon.configuration
-            for change in outcome.sources {
-                new.cameras[change.role].source = change.source
-                new.cameras[change.role].credentials = change.credentials
-                Log.control.notice(
-                    "source",
-                    metadata: [
-                        "camera": "\(change.role.rawValue)", "source": "\(change.source.shown)",
-                    ]
-                )
+            for change in outcome.changes {
+                // What the file has was read already.
+                try? new.set(change)
+                Log.control.notice("set", metadata: ["key": "\(change.key)"])
             }
             daemon.reconfigure(new)
-            onWarnings(outcome.warnings)
+            onEdited(outcome.warnings)
             finish(answer, nil)
         }
     }
@@ -143,7 +161,7 @@ private struct EditFailure: Error {
 /// The configuration file as it is written, and what undoes that. The thread `configuration`.
 private struct EditedFile: Sendable {
     struct Outcome: Sendable {
-        let sources: [SourceChange]
+        let changes: [Configuration.Change]
         let warnings: [String]
     }
 
@@ -154,44 +172,53 @@ private struct EditedFile: Sendable {
     /// -1 if it was not there, and these bytes and those written in their place.
     private var undoing: StateFile? { StateFile("use-undo") }
 
-    /// Writes `sources` into the file, which is made if it is not there: with what is in /etc. The
-    /// `login` is that of the first.
-    func set(_ sources: [SourceChange], _ login: NetworkLogin?) throws(EditFailure) -> Outcome {
-        var sources = sources
-        for case .file(let file) in sources.prefix(1).map(\.source) where access(file, R_OK) != 0 {
-            throw EditFailure(message: "\(SystemError.last("open", file))", isNoCamera: true)
+    /// Makes `sources` those of their cameras. The `login` is that of the first.
+    func use(_ sources: [SourceChange], _ login: NetworkLogin?) throws(EditFailure) -> Outcome {
+        for case .file(let path) in sources.prefix(1).map(\.source) where access(path, R_OK) != 0 {
+            throw EditFailure(message: "\(SystemError.last("open", path))", isNoCamera: true)
         }
+        var changes = sources.map(\.change)
+        if let first = sources.first, case .url(let address) = first.source {
+            let named = try parsed(load()).configuration.cameras[first.role].credentials
+            var kept: String?
+            try attempt { () throws(SystemError) in kept = try keep(login, of: address, named) }
+            changes.append(.init(first.role, credentials: kept))
+        }
+        return try set(changes, isUse: true)
+    }
+
+    /// Writes `changes` into the file, which is made if it is not there: with what is in /etc. If
+    /// it `isUse`, `undo` takes it back.
+    func set(
+        _ changes: [Configuration.Change],
+        isUse: Bool
+    ) throws(EditFailure) -> Outcome {
         guard let path = ConfigurationFile.writablePath(override: override) else {
             throw EditFailure(message: "There is no home directory for a configuration.")
         }
         let read = try load()
         let text = read?.text ?? ""
-        let credentials = try keep(login, for: &sources[0], beside: path)
         let (after, warnings): (String, [ConfigurationWarning])
         do throws(ConfigurationError) {
-            after = try Configuration.setting(
-                sources.map { ($0.role, $0.source) },
-                credentials: credentials,
-                in: text,
-                file: read?.path ?? path
-            )
+            after = try Configuration.setting(changes, in: text, file: read?.path ?? path)
             (_, warnings) = try Configuration.parse(after, file: path)
         } catch {
             throw EditFailure(message: "Nothing was changed: \(error).")
         }
-        let outcome = Outcome(sources: sources, warnings: warnings.map(\.description))
+        let outcome = Outcome(changes: changes, warnings: warnings.map(\.description))
         guard after != text else { return outcome }
         let mark = read?.mark ?? ""
         let before = read?.path == path ? mark + text : nil
         try attempt { () throws(SystemError) in
             let record = "\(path)\n\(before?.utf8.count ?? -1)\n\(before ?? "")\(mark)\(after)"
             let earlier = try? undoing?.load()
-            try undoing?.store(record)
+            if isUse { try undoing?.store(record) }
             do throws(SystemError) {
                 try makeFolder(of: path)
                 try writeFile(Array((mark + after).utf8), to: path)
             } catch {
                 // Nothing was changed, so an undo is still that of the change before.
+                guard isUse else { throw error }
                 if let earlier { try? undoing?.store(earlier) } else { try? undoing?.remove() }
                 throw error
             }
@@ -199,27 +226,23 @@ private struct EditedFile: Sendable {
         return outcome
     }
 
-    /// Stores the `login`, and has `change` name its file. Without one, a camera gets its former
-    /// one, and never the one of another. Returns what to write; `nil`: nothing.
+    /// Stores the `login` for `address`, if there is one, and returns the path of its file, or of
+    /// the one stored before; else `named`, unless that was stored for another address.
     private func keep(
         _ login: NetworkLogin?,
-        for change: inout SourceChange,
-        beside path: String
-    ) throws(EditFailure) -> (role: Role, path: String?)? {
-        guard case .url(let address) = change.source else { return nil }
-        let file = folder(of: absolutePath(path)) + "/" + address.loginFile
+        of address: NetworkAddress,
+        _ named: String?
+    ) throws(SystemError) -> String? {
+        guard let path = ConfigurationFile.writablePath(override: override) else { return named }
+        let place = folder(of: absolutePath(path)) + "/"
+        let file = place + address.loginFile
         if let login {
-            try attempt { () throws(SystemError) in
-                try makeFolder(of: path)
-                try NewFile.replace(file, with: Array("\(login.line)\n".utf8), mode: 0o600)
-            }
+            try makeFolder(of: path)
+            try NewFile.replace(file, with: Array("\(login.line)\n".utf8), mode: 0o600)
         }
-        if login != nil || access(file, F_OK) == 0 {
-            change.credentials = file
-        } else if change.credentials?.hasSuffix(NetworkAddress.loginSuffix) ?? false {
-            change.credentials = nil
-        }
-        return (change.role, change.credentials)
+        if login != nil || access(file, F_OK) == 0 { return file }
+        guard let named, named.hasPrefix(place) else { return named }
+        return named.hasSuffix(NetworkAddress.loginSuffix) ? nil : named
     }
 
     /// Restores the file as it was before the last change.
@@ -254,23 +277,25 @@ private struct EditedFile: Sendable {
         }
         // It is undone even if its record stays.
         try? undoing?.remove()
-        let read = try load()
+        let (configuration, warnings) = try parsed(load())
+        return Outcome(
+            changes: Role.allCases.flatMap { role in
+                let camera = configuration.cameras[role]
+                return [
+                    SourceChange(role: role, source: camera.source).change,
+                    .init(role, credentials: camera.credentials),
+                ]
+            },
+            warnings: warnings.map(\.description)
+        )
+    }
+
+    private func parsed(
+        _ read: ConfigurationFile?
+    ) throws(EditFailure) -> (configuration: Configuration, [ConfigurationWarning]) {
+        guard let read else { return (Configuration(), []) }
         do throws(ConfigurationError) {
-            let (configuration, warnings) =
-                try read.map { read throws(ConfigurationError) in
-                    try Configuration.parse(read.text, file: read.path)
-                } ?? (Configuration(), [])
-            return Outcome(
-                sources: Role.allCases.map {
-                    let camera = configuration.cameras[$0]
-                    return SourceChange(
-                        role: $0,
-                        source: camera.source,
-                        credentials: camera.credentials
-                    )
-                },
-                warnings: warnings.map(\.description)
-            )
+            return try Configuration.parse(read.text, file: read.path)
         } catch {
             throw EditFailure(message: "\(error).")
         }

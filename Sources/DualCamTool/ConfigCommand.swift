@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import DBusKit
 import Doctor
 import DualCamCore
 import Frames
@@ -7,8 +8,8 @@ import Platform
 
 struct Config: CommandFamily {
     static let configuration = CommandConfiguration(
-        abstract: "Show or check the configuration.",
-        subcommands: [Show.self, Check.self]
+        abstract: "Show, check or change the configuration.",
+        subcommands: [Show.self, Check.self, Change.self]
     )
 
     struct Show: ParsableCommand {
@@ -60,6 +61,31 @@ struct Config: CommandFamily {
                 reading.path.map { "\($0.printable) \(outcome)\n" }
                     ?? "there is no configuration file; every value is the default\n"
             )
+        }
+    }
+}
+
+extension Config {
+    struct Change: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change a key of your configuration file, at once and for good.",
+            discussion: "The file keeps its comments and its order."
+        )
+        @Argument(help: "The key, such as output.frame-rate.")
+        var key: String
+        @Argument(help: "What it is to be.")
+        var value: String
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            // A word of a key that has words may look like a number.
+            let isText = DualCamCore.Configuration.facts(of: key)?.initial?.text != nil
+            let number = UInt32(value).map { Value.uint32($0) } ?? Double(value).map { .double($0) }
+            let other = Bool(value).map { Value.boolean($0) } ?? number
+            let plain = isText ? nil : other
+            try Client().call(\ConfigurationInterface.set, [key: plain ?? .string(value)])
+            options.answer([("key", .string(key)), ("value", .string(value))])
         }
     }
 }

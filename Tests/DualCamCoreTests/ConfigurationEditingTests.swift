@@ -20,22 +20,27 @@ import Testing
     func loopback() throws {
         func edited(
             _ text: String,
-            _ device: Configuration.LoopbackDevice = .auto
+            _ device: String = "auto"
         ) throws -> String {
-            try Configuration.setting(loopback: device, in: text, file: "x")
+            try Configuration.setting(
+                [.init("loopback.device", .text(device))],
+                in: text,
+                file: "x"
+            )
         }
         #expect(try edited("") == "[loopback]\ndevice = \"auto\"\n")
         let written = "[loopback]\ndevice=\"/dev/video9\"# why\n"
         #expect(try edited(written) == "[loopback]\ndevice=\"auto\"# why\n")
-        #expect(try edited(written, .none) == "[loopback]\ndevice=\"\"# why\n")
-        #expect(try edited(written, .path("/dev/video9")) == written)
+        #expect(try edited(written, "") == "[loopback]\ndevice=\"\"# why\n")
+        #expect(try edited(written, "/dev/video9") == written)
         #expect(throws: ConfigurationError.self) { try edited("loopback = {}\n") }
     }
 
     @Test("so has the wish that cameras are hidden")
     func hidden() throws {
         func edited(_ text: String, _ isHidden: Bool = true) throws -> String {
-            try Configuration.setting(hidesCameras: isHidden, in: text, file: "x")
+            let wish = Configuration.Change("desktop.hide-cameras", .bool(isHidden))
+            return try Configuration.setting([wish], in: text, file: "x")
         }
         #expect(try edited("") == "[desktop]\nhide-cameras = true\n")
         let written = "[desktop]\nhide-cameras=true # in calls\n"
@@ -109,11 +114,29 @@ import Testing
         Case("it already", "F\nsource = 'v4l2:x'\n", "F\nsource = 'v4l2:x'\n"),
     ]
 
+    private func source(_ role: Role, _ source: SourceSpecification) -> Configuration.Change {
+        SourceChange(role: role, source: source).change
+    }
+
+    @Test(arguments: [
+        ("output.width", Plain.int(1281)), ("output.widht", .int(1280)),
+        ("cameras.back.mirror", .text("yes")),
+    ])
+    func whatNoKeyCanHaveIsRefused(key: String, value: Plain) {
+        #expect(throws: ConfigurationError.self) {
+            try Configuration.setting([.init(key, value)], in: "", file: "f")
+        }
+    }
+
     @Test(arguments: cases)
     func changesItsLineAlone(given: Case) throws {
-        let after = try Configuration.setting([(.front, .v4l2("x"))], in: given.before, file: "f")
+        let after = try Configuration.setting(
+            [source(.front, .v4l2("x"))],
+            in: given.before,
+            file: "f"
+        )
         #expect(Array(after.utf8) == Array(given.after.utf8))
-        let again = try Configuration.setting([(.front, .v4l2("x"))], in: after, file: "f")
+        let again = try Configuration.setting([source(.front, .v4l2("x"))], in: after, file: "f")
         #expect(again == after, "written once")
     }
 
@@ -127,7 +150,7 @@ import Testing
     ])
     func orIsRefused(text: String, reason: String) {
         do {
-            let after = try Configuration.setting([(.front, .v4l2("x"))], in: text, file: "f")
+            let after = try Configuration.setting([source(.front, .v4l2("x"))], in: text, file: "f")
             Issue.record("it became \(after)")
         } catch {
             #expect("\(error)".contains(reason), "\(error)")
@@ -137,7 +160,7 @@ import Testing
     @Test func bothRolesAreWritten() throws {
         let before = "[cameras.back]\nsource = \"v4l2:a\" # desk\n[scene]\nlayout = \"pip\"\n"
         let after = try Configuration.setting(
-            [(.front, .v4l2("a")), (.back, .auto)],
+            [source(.front, .v4l2("a")), source(.back, .auto)],
             in: before,
             file: "f"
         )
@@ -152,7 +175,7 @@ import Testing
         .test("bars"), .pipewire("a.b"),
     ])
     func anyValueIsReadBack(source: SourceSpecification) throws {
-        let after = try Configuration.setting([(.back, source)], in: "", file: "f")
+        let after = try Configuration.setting([self.source(.back, source)], in: "", file: "f")
         #expect(try Configuration.parse(after, file: "f").0.cameras.back.source == source)
     }
 
@@ -181,7 +204,7 @@ import Testing
             let role = Role.allCases.randomElement(using: &random) ?? .back
             guard let old = try? Configuration.parse(before, file: "f").0,
                 let after = try? Configuration.setting(
-                    [(role, .v4l2("new"))],
+                    [source(role, .v4l2("new"))],
                     in: before,
                     file: "f"
                 )

@@ -21,6 +21,32 @@ extension DaemonTests {
             String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         }
 
+        @Test("may be one of many keys, which are written together, or none of them")
+        func keys() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                func set(_ values: [String: Value]) throws {
+                    try daemon.configuration.call(\.set, values)
+                }
+                let file = "\(daemon.session.directory)/dualcam.toml"
+                try set(["output.width": .uint32(640), "output.height": .int32(360)])
+                #expect(try daemon.stream.get(\.width) == 640)
+                let written = try text(file)
+                #expect(
+                    written == Self.configuration
+                        + "\r\n\r\n[output]\r\nheight = 360\r\nwidth = 640\r\n"
+                )
+                for values: [String: Value] in [
+                    ["output.width": .uint32(320), "output.frame-rate": .string("fast")],
+                    ["output.widht": .uint32(320)],
+                ] {
+                    #expect(refusal { try set(values) } == "OutOfRange")
+                }
+                let source: [String: Value] = ["cameras.back.source": .string("test")]
+                #expect(refusal { try set(source) } == "NotSupported")
+                #expect(try text(file) == written)
+            }
+        }
+
         @Test("is written into the configuration, taken at once, and undone byte by byte")
         func chosen() throws {
             try Daemon.with(Self.configuration) { daemon in

@@ -120,6 +120,8 @@ extension Daemon {
     package var scene: Remote<SceneInterface> { Remote(bus) }
     /// The saved scenes.
     package var scenes: Remote<ScenesInterface> { Remote(bus) }
+    /// The keys of the configuration file.
+    package var configuration: Remote<ConfigurationInterface> { Remote(bus) }
     /// Privacy.
     package var privacy: Remote<PrivacyInterface> { Remote(bus) }
     /// How the device is held.

@@ -65,6 +65,8 @@ struct CommandTests {
         (["live-photo", "on"], ["LivePhoto=true"]),
         (["live-photo", "toggle"], ["Step Capture LivePhoto toggle"]),
         (["privacy", "on"], ["Enabled=true"]),
+        (["config", "set", "output.width", "640"], ["Set output.width=640"]),
+        (["config", "set", "capture.file-mode", "640"], ["Set capture.file-mode=640"]),
         (["privacy", "toggle"], ["Step Privacy Enabled toggle"]),
         (["orientation", "left-up"], ["Mode=left-up"]), (["orientation", "auto"], ["Mode=auto"]),
         (["orientation", "next"], ["Step Orientation Mode next"]),

@@ -71,6 +71,7 @@ final class FakeDaemon {
             ]
         )
         export(.capture, DualCam.path, FakeDaemon.capture)
+        export(.configuration, DualCam.path, ["Values": .named(["output.width": .uint32(1280)])])
         export(.library, DualCam.path, [:])
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(
@@ -264,6 +265,7 @@ final class FakeDaemon {
         if let text = value.string { return text }
         if let flag = value.boolean { return "\(flag)" }
         if let number = value.double { return "\(number)" }
+        if let named = value.named { return named.map { "\($0)=\(text($1))" }.joined() }
         return value.integer.map { "\($0)" } ?? "?"
     }
 

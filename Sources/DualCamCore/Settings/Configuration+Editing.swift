@@ -1,99 +1,79 @@
 extension Configuration {
-    /// Returns the TOML document `text` with other sources of cameras, and other `credentials` of
-    /// one. Only the lines of these change or are added; comments, order and line ends stay. `file`
-    /// names the document in messages. Throws `ConfigurationError` if the document has a mistake,
-    /// or a camera's table is written so that no line of it can be changed alone.
-    package static func setting(
-        _ sources: [(role: Role, source: SourceSpecification)],
-        credentials: (role: Role, path: String?)? = nil,
-        in text: String,
-        file: String
-    ) throws(ConfigurationError) -> String {
-        var changes = sources.map {
-            Change("cameras", $0.role.rawValue, key: "source", .text($0.source.description))
-        }
-        if let (role, path) = credentials {
-            let value = Plain.text(path ?? "")
-            changes.append(Change("cameras", role.rawValue, key: "credentials", value))
-        }
-        return try setting(changes, in: text, file: file, "the sources are")
+    /// A key of the file, such as "output.width", with the value that it is to have.
+    package struct Change: Hashable, Sendable {
+        package let key: String
+        package let value: Plain
+
+        package init(_ key: String, _ value: Plain) { (self.key, self.value) = (key, value) }
     }
 
-    /// Returns the TOML document `text` with another loopback device. Only its line changes or is
-    /// added; comments, order and line ends stay. `file` names the document in messages. Throws
-    /// `ConfigurationError` if the document has a mistake, or no line of it can be changed alone.
-    package static func setting(
-        loopback device: LoopbackDevice,
-        in text: String,
-        file: String
-    ) throws(ConfigurationError) -> String {
-        let value = Form.loopbackDevice.plain(device) ?? .text("")
-        let change = Change("loopback", key: "device", value)
-        return try setting([change], in: text, file: file, "the device is")
-    }
-
-    /// Returns the TOML document `text` in which `hide-cameras` is set to hide the cameras in use,
-    /// or not. Only its line changes or is added; comments, order and line ends stay. `file` names
-    /// the document in messages. Throws `ConfigurationError` if the document has a mistake, or no
-    /// line of it can be changed alone.
-    package static func setting(
-        hidesCameras: Bool,
-        in text: String,
-        file: String
-    ) throws(ConfigurationError) -> String {
-        let change = Change("desktop", key: "hide-cameras", .bool(hidesCameras))
-        return try setting([change], in: text, file: file, "the wish is")
-    }
-
-    private struct Change {
-        let table: [String]
-        let key: String
-        let value: Plain
-
-        init(_ table: String..., key: String, _ value: Plain) {
-            (self.table, self.key, self.value) = (table, key, value)
+    /// All keys but those of lists and lenses, with their values.
+    package var plain: [(key: String, value: Plain)] {
+        Self.tables.flatMap { table in
+            table.rows.compactMap { row in
+                row.plain(self).flatMap { $0.list == nil ? (table.key(row), $0) : nil }
+            }
         }
     }
 
-    /// Returns `text` with `changes` as far as it lacks them. `subject` begins a message about it.
-    private static func setting(
+    /// Sets one key. Throws `UnreadableValue` if there is no such key, or it cannot have the value.
+    package mutating func set(_ change: Change) throws(UnreadableValue) {
+        guard let (_, row) = Self.row(change.key) else {
+            throw UnreadableValue(quoted(change.key), expected: "a key of the configuration")
+        }
+        try row.read(change.value, &self)
+    }
+
+    /// Returns the TOML document `text` with `changes`. Only their lines change or are added;
+    /// comments, order and line ends stay. `file` names the document in messages. Throws
+    /// `ConfigurationError` if the document or a change has a mistake, or a table is written so
+    /// that no line of it can be changed alone.
+    package static func setting(
         _ changes: [Change],
         in text: String,
-        file: String,
-        _ subject: String
+        file: String
     ) throws(ConfigurationError) -> String {
         var (configuration, _) = try parse(text, file: file)
         var edited = text
         for change in changes {
-            let rows = tables.first { $0.path == change.table }?.rows ?? []
-            guard let row = rows.first(where: { $0.key == change.key }),
-                row.plain(configuration) != change.value
+            let before = configuration
+            do throws(UnreadableValue) { try configuration.set(change) } catch {
+                let problem = "\(change.key) is \(error.value), expected \(error.expected)"
+                throw ConfigurationError(file: file, line: nil, problem: problem)
+            }
+            guard configuration != before, let (table, row) = row(change.key),
+                let value = row.plain(configuration)
             else { continue }
             let (_, lines) = try parseTOML(edited, file: file)
             var editing = Editing(Array(edited.utf8), lines.statements, file)
-            edited = try editing.set(change.key, of: change.table, to: change.value.toml())
-            // A value of our own is always read.
-            try? row.read(change.value, &configuration)
+            edited = try editing.set(row.key, of: table.path, to: value.toml())
         }
-        return try checked(edited, against: configuration, subject, file: file)
-    }
-
-    /// Returns `edited` if it means `configuration`: what was missed in editing, such as a key in
-    /// escapes, shows here. Throws `ConfigurationError` about `subject` if it means anything else.
-    private static func checked(
-        _ edited: String,
-        against configuration: Configuration,
-        _ subject: String,
-        file: String
-    ) throws(ConfigurationError) -> String {
+        // What was missed in editing, such as a key in escapes, shows here.
         guard let (read, _) = try? parse(edited, file: file), read == configuration else {
-            throw ConfigurationError(
-                file: file,
-                line: nil,
-                problem: "\(subject) written in an unusual form; change it yourself"
-            )
+            let keys = changes.map(\.key).joined(separator: ", ")
+            let problem = "\(keys): written in an unusual form; change it yourself"
+            throw ConfigurationError(file: file, line: nil, problem: problem)
         }
         return edited
+    }
+
+    /// Returns what is known of a key such as "output.width"; `nil` if there is none.
+    package static func facts(of key: String) -> SettingFacts? {
+        SettingFacts(row(key)?.row, Configuration())
+    }
+
+    private static func row(_ key: String) -> (table: Table, row: Setting<Configuration>)? {
+        for table in tables {
+            if let row = table.rows.first(where: { table.key($0) == key }) { return (table, row) }
+        }
+        return nil
+    }
+}
+
+extension Configuration.Table {
+    /// Returns the whole name of one of its keys: "output.width".
+    fileprivate func key(_ row: Setting<Configuration>) -> String {
+        (path + [row.key]).joined(separator: ".")
     }
 }
 

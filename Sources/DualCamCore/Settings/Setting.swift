@@ -80,6 +80,19 @@ package struct Setting<Owner: Sendable>: Sendable {
     var isGuarded: Bool { keeping == .guarded || keeping == .guardedTogether }
 }
 
+/// The facts of a setting that a control needs: what it is at first, its range, its words.
+package struct SettingFacts: Sendable {
+    package let initial: Plain?
+    package let range: ClosedRange<Double>?
+    package let words: [String]
+
+    /// The facts of `row`, if there is one; `owner` has the value of the beginning.
+    package init?<Owner>(_ row: Setting<Owner>?, _ owner: Owner) {
+        guard let row else { return nil }
+        (initial, range, words) = (row.plain(owner), row.range, row.words)
+    }
+}
+
 extension Array {
     /// The rows of what has the owner of these at `path`.
     func lifted<Owner, Root>(

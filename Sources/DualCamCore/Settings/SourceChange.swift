@@ -2,11 +2,22 @@
 package struct SourceChange: Hashable, Sendable {
     package let role: Role
     package let source: SourceSpecification
-    /// The path of the file with the user and password for it.
-    package var credentials: String?
 
-    package init(role: Role, source: SourceSpecification, credentials: String? = nil) {
-        (self.role, self.source, self.credentials) = (role, source, credentials)
+    package init(role: Role, source: SourceSpecification) {
+        self.role = role
+        self.source = source
+    }
+
+    /// The same as a change of the file.
+    package var change: Configuration.Change {
+        .init("cameras.\(role.rawValue).source", .text(source.description))
+    }
+}
+
+extension Configuration.Change {
+    /// The `path` of the file with user and password for the camera of `role`, or none.
+    package init(_ role: Role, credentials path: String?) {
+        self.init("cameras.\(role.rawValue).credentials", .text(path ?? ""))
     }
 }
 
@@ -25,8 +36,7 @@ extension Configuration {
                 message: "\(name) is the picture that DualCam makes. Name a camera."
             )
         }
-        let credentials = cameras[role].credentials
-        let change = SourceChange(role: role, source: wanted, credentials: credentials)
+        let change = SourceChange(role: role, source: wanted)
         guard !wanted.canBeShared else { return [change] }
         let device = devices.first { $0.identity == wanted.description }
         func names(_ source: SourceSpecification?) -> Bool {
@@ -44,12 +54,7 @@ extension Configuration {
         guard names(other.source) else { return [change] }
         let former = cameras[role].source
         return [
-            change,
-            SourceChange(
-                role: role.other,
-                source: names(former) ? .auto : former,
-                credentials: other.credentials
-            ),
+            change, SourceChange(role: role.other, source: names(former) ? .auto : former),
         ]
     }
 }
