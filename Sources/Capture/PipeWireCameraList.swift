@@ -18,7 +18,7 @@ struct PipeWireCameraList {
         case .camera(let camera): cameras[id] = camera
         case .node(let client): clients[id] = client
         case .link(let source, let target): links[id] = (source, target)
-        case .failure: break
+        case .failure, .microphone: break
         }
     }
 

@@ -185,8 +185,10 @@ final class CaptureService {
         _ options: Options<CaptureInterface.Recording>
     ) throws(DBusError) -> RecordingRequest {
         var request = RecordingRequest()
-        request.hasSound = options.audio ?? daemon.configuration.capture.recordsAudio
-        request.isMP4 = options.mp4 ?? false
+        let configured = daemon.configuration.capture
+        request.hasSound = options.audio ?? configured.recordsAudio
+        request.isMP4 = options.mp4 ?? (configured.format == .mp4)
+        if !configured.recordsCameras { request.pictures = [.stream] }
         if let words = options.of {
             guard !words.isEmpty else { throw .nothingNamed }
             var pictures: Set<RecordedPicture> = []

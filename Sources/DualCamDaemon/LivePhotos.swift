@@ -169,7 +169,10 @@ final class LivePhotos {
         guard isWanted, microphone == nil, !isPausing else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            let microphone = try Microphone(timed: daemon.threads.timed) { [weak self] report in
+            let microphone = try Microphone(
+                daemon.configuration.capture.microphone,
+                timed: daemon.threads.timed
+            ) { [weak self] report in
                 mailbox.onMain { self?.handle(report) }
             }
             // All its sound is encoded.

@@ -305,8 +305,11 @@ final class RecordingSession {
         guard wantsSound else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            microphone = try Microphone(timed: daemon.threads.timed, isPatient: true) {
-                [weak self] report in
+            microphone = try Microphone(
+                daemon.configuration.capture.microphone,
+                timed: daemon.threads.timed,
+                isPatient: true
+            ) { [weak self] report in
                 mailbox.onMain { self?.handle(report) }
             }
             microphone?.pause(!daemon.state.suspensions.isEmpty)

@@ -3,7 +3,7 @@ import Glibc
 package import Platform
 import Synchronization
 
-/// The sound of a recording: PipeWire's default source, encoded on a thread of its own, `sound`.
+/// The sound of a recording, encoded on a thread of its own, `sound`.
 package final class Microphone: Sendable {
     /// An event of the thread.
     package enum Report: Sendable {
@@ -29,6 +29,7 @@ package final class Microphone: Sendable {
     }
 
     private let span = Mutex(Span())
+    private let name: String?
     private let remote: String?
     private let isPatient: Bool
     private let report: @Sendable (Report) -> Void
@@ -41,17 +42,20 @@ package final class Microphone: Sendable {
     /// The time from one level to the next.
     private static let levelInterval = Timestamp(seconds: 0.1)
 
-    /// Starts to listen, at the PipeWire instance `remote` or the user's own. `report` is called on
+    /// Starts to listen to the node called `name`, if it is there, or else to PipeWire's default
+    /// source, at the instance `remote` or the user's own. `report` is called on
     /// the thread, which is one of `timed`. If it `isPatient`, it goes on waiting for a first sound
     /// after it has reported that there is none; for a lost microphone it waits in any case.
     ///
     /// - Throws: `SystemError` if the system is out of threads or descriptors.
     package init(
+        _ name: String? = nil,
         remote: String? = nil,
         timed: RealTimeThreads? = nil,
         isPatient: Bool = false,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
+        self.name = name
         self.remote = remote
         self.isPatient = isPatient
         self.report = report
@@ -97,7 +101,7 @@ package final class Microphone: Sendable {
     private func run() {
         var encoder: SoundEncoder?
         do throws(SystemError) {
-            let source = try SoundSource(remote: remote)
+            let source = try SoundSource(name, remote: remote)
             try listen(to: source, with: &encoder)
         } catch {
             report(.silent("\(error)"))

@@ -13,7 +13,7 @@ struct SoundBlock {
     let samples: UnsafeBufferPointer<Float>
 }
 
-/// PipeWire's default source.
+/// A microphone.
 ///
 /// - Context: bound to its thread.
 final class SoundSource {
@@ -26,11 +26,11 @@ final class SoundSource {
     private let input: SoundInput
     private let blocks = SoundBlocks()
 
-    /// Connects to the PipeWire instance `remote`, or the user's own, and requests sound without
-    /// waiting for it.
+    /// Connects to the PipeWire instance `remote`, or the user's own, and requests the sound of
+    /// `microphone`, a node, or else of the default source, without waiting for it.
     ///
     /// - Throws: `SystemError` without PipeWire.
-    init(remote: String?) throws(SystemError) {
+    init(_ microphone: String?, remote: String?) throws(SystemError) {
         connection = try PipeWireConnection(
             remote: remote,
             client: ["application.name": "DualCam"]
@@ -38,6 +38,7 @@ final class SoundSource {
         input = try SoundInput(
             as: "DualCam recording",
             node: "dualcam-sound",
+            of: microphone,
             rate: Self.rate,
             channels: Self.channels,
             on: connection

@@ -93,6 +93,7 @@ package final class ConsumerWatch: PipeWireObserver {
             guard let link = links[id], nodes.contains(link.source) else { return }
             refused(owners[link.target].flatMap { programs[$0]?.name } ?? "")
         case .camera(let camera): owners[id] = camera.client
+        case .microphone: break
         }
     }
 

@@ -234,6 +234,7 @@ package enum PipeWireObject: Hashable, Sendable {
         case failure
         case client
         case camera
+        case microphone
         /// A `camera`'s `location`, which takes asking the camera.
         case location
         /// A `node`; a camera is one only where cameras are not wanted.
@@ -270,6 +271,8 @@ package enum PipeWireObject: Hashable, Sendable {
     /// A node of the client with this id, as text.
     case node(client: String)
     case camera(Camera)
+    /// A node of the class Audio/Source, with its `node.name`, and its name for people.
+    case microphone(name: String, title: String)
 
     /// Creates the object that the registry reports, or `nil` if it is of none of `kinds`.
     fileprivate init?(
@@ -309,6 +312,11 @@ package enum PipeWireObject: Hashable, Sendable {
                     path: path
                 )
             )
+        } else if cpw_is_node(type), kinds.contains(.microphone),
+            value(PW_KEY_MEDIA_CLASS)?.hasPrefix("Audio/Source") == true,
+            let name = value(PW_KEY_NODE_NAME)
+        {
+            self = .microphone(name: name, title: value(PW_KEY_NODE_DESCRIPTION) ?? name)
         } else if cpw_is_node(type), kinds.contains(.node) {
             self = .node(client: value(PW_KEY_CLIENT_ID) ?? "")
         } else {

@@ -3,7 +3,7 @@ package import Frames
 import Glibc
 package import Platform
 
-/// The sound of PipeWire's default source, recorded as by any app: other listeners are not
+/// The sound of a microphone, recorded as by any app: other listeners are not
 /// disturbed. Bound to its connection's thread, but the blocks come on PipeWire's own.
 package final class SoundInput {
     /// Sound that has just arrived.
@@ -19,25 +19,24 @@ package final class SoundInput {
 
     /// Requests the sound in interleaved floats, `rate` samples a second of each of `channels`,
     /// without waiting for it. Programs see the stream as the node `node`, people as `name`.
+    /// It comes from the node called `target`, if there is one, or else from the default source.
     /// `receive` is called for each block on PipeWire's real-time thread: it must neither wait nor
     /// allocate. Throws the errno of pw_stream_new() or pw_stream_connect().
     package init(
         as name: String,
         node: String,
+        of target: String?,
         rate: Int,
         channels: Int,
         on connection: PipeWireConnection,
         receive: @escaping @Sendable (Block) -> Void
     ) throws(SystemError) {
-        stream = try Stream(
-            name,
-            [
-                PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Capture",
-                PW_KEY_MEDIA_ROLE: "Production", PW_KEY_NODE_NAME: node,
-                PW_KEY_NODE_DESCRIPTION: name,
-            ],
-            on: connection
-        )
+        var properties = [
+            PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Capture",
+            PW_KEY_MEDIA_ROLE: "Production", PW_KEY_NODE_NAME: node, PW_KEY_NODE_DESCRIPTION: name,
+        ]
+        properties[PW_KEY_TARGET_OBJECT] = target
+        stream = try Stream(name, properties, on: connection)
         receiver = Receiver(stream.handle, rate: rate, channels: channels, receive)
         stream.events.process = { context in
             let receiver: Receiver? = listener(context)

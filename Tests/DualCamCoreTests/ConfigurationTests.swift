@@ -73,6 +73,9 @@ import Testing
         video-directory = "/srv/video"
         live-photo = true
         audio = false
+        microphone = "alsa_input.usb-1"
+        record-cameras = false
+        format = "mp4"
         file-mode = "0644"
         allow-swap-while-recording = false
 
@@ -84,6 +87,7 @@ import Testing
 
         [desktop]
         hide-cameras = true
+        close-at-lock = false
         """
 
     @Test(arguments: [

@@ -93,6 +93,17 @@ import Testing
         #expect(state.suspensions == [.locked])
     }
 
+    @Test mutating func `where cameras may stay open, a lock changes nothing`() {
+        state.take(.session(.covered(true)))
+        state.take(.set(\.closesAtLock, false))
+        #expect(!isLocked)
+        state.take(.session(.covered(false)))
+        state.take(.session(.covered(true)))
+        #expect(!isLocked)
+        state.take(.set(\.closesAtLock, true))
+        #expect(isLocked)
+    }
+
     @Test mutating func `a screen saver locks whatever logind says`() {
         apply(.expected, .found, .answered(isAway: false))
         state.take(.session(.covered(true)))

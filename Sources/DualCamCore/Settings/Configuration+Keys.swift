@@ -34,7 +34,7 @@ extension Configuration {
         Table("state", rows: [memoryRow]),
         Table("access", rows: [sandboxRow]),
         Table("loopback", rows: [loopbackRow]),
-        Table("desktop", rows: [desktopRow]),
+        Table("desktop", rows: [desktopRow, closingAtLock.lifted(by: \.closesAtLock)]),
     ]
 
     private static let cameraRows: [Setting<Self>] = [
@@ -163,6 +163,19 @@ extension Configuration.Capture {
 
     private static let files: [Setting<Self>] = [
         .init("audio", "record sound", \.recordsAudio, .boolean),
+        .init(
+            "microphone",
+            "its node.name in PipeWire; empty: the one that the desktop has chosen",
+            \.microphone,
+            .node
+        ),
+        .init(
+            "record-cameras",
+            "record each camera in a file of its own, besides the stream",
+            \.recordsCameras,
+            .boolean
+        ),
+        .init("format", "of recordings: mkv | mp4, made of it at their end", \.format, .choice()),
         .init(
             "file-mode",
             "who may read photos and recordings, as for chmod: 600 (you alone) | 640 | 644 …",

@@ -20,6 +20,8 @@ package struct Configuration: Hashable, Sendable {
     package var sandboxAccess = SandboxAccess.view
     /// The v4l2loopback device that the stream is mirrored to.
     package var loopback = LoopbackDevice.none
+    /// `true` if the cameras are closed while the screen is locked.
+    package var closesAtLock = true
     /// `true` if apps shall not list the cameras in use; `dualcamctl doctor` sees to it.
     package var hidesCameras = false
 
@@ -120,10 +122,20 @@ package struct Configuration: Hashable, Sendable {
         /// `true` if each photograph comes with a short movie.
         package var takesLivePhotos = false
         package var recordsAudio = true
+        /// The `node.name` of the microphone; `nil`: the desktop's own choice.
+        package var microphone: String?
+        /// `true` if recordings have each camera in a file of its own, besides the stream.
+        package var recordsCameras = true
+        package var format = Format.mkv
         /// The permissions of new photographs and recordings.
         package var fileMode = FileMode.owner
         /// `true` if the pictures may be swapped during a recording.
         package var allowsSwapWhileRecording = true
+
+        /// The format of recordings, once they are complete.
+        package enum Format: String, CaseIterable, Hashable, Sendable {
+            case mkv, mp4
+        }
     }
 
     /// The state that survives a restart.

@@ -357,16 +357,22 @@ extension Form where Value == String? {
     )
 
     /// A name in /sys/class/leds, such as "white:flash".
-    static let led = Form(
-        expected: "a name from /sys/class/leds, or nothing",
-        plain: { .text($0 ?? "") },
-        convert: { given in
-            guard let text = given.text, isPrintable(text), !text.contains("/"),
-                !text.hasPrefix("."), text.utf8.count <= 64
-            else { return nil }
-            return .some(text.isEmpty ? nil : text)
-        }
-    )
+    static let led = name("a name from /sys/class/leds, or nothing", most: 64)
+    /// A `node.name` of PipeWire's.
+    static let node = name("the name of a node, or nothing", most: 256)
+
+    private static func name(_ expected: String, most: Int) -> Form {
+        Form(
+            expected: expected,
+            plain: { .text($0 ?? "") },
+            convert: { given in
+                guard let text = given.text, isPrintable(text), !text.contains("/"),
+                    !text.hasPrefix("."), text.utf8.count <= most
+                else { return nil }
+                return .some(text.isEmpty ? nil : text)
+            }
+        )
+    }
 }
 
 extension Form where Value == SourceSpecification? {

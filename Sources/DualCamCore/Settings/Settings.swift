@@ -5,6 +5,8 @@ package struct Settings: Hashable, Sendable {
     package var scene = Configuration.SceneSettings()
     /// `true` if photographs come with a short movie.
     package var takesLivePhotos = false
+    /// `true` if the cameras are closed while the screen is locked.
+    package var closesAtLock = true
     /// `true` if front is the main picture.
     package var isSwapped = false
     package var isPro = false
@@ -30,7 +32,10 @@ package struct Settings: Hashable, Sendable {
     /// The rows of all but the cameras.
     package static let rows =
         own + Configuration.SceneSettings.rows.lifted(by: \.scene)
-        + [Configuration.livePhoto.lifted(by: \.takesLivePhotos)]
+        + [
+            Configuration.livePhoto.lifted(by: \.takesLivePhotos),
+            Configuration.closingAtLock.lifted(by: \.closesAtLock),
+        ]
 
     private static let own: [Setting<Self>] = [
         .init("swapped", nil, \.isSwapped, .boolean, nil, .always),
@@ -237,6 +242,12 @@ extension Configuration.SceneSettings {
 }
 
 extension Configuration {
+    static let closingAtLock = Setting<Bool>(
+        "close-at-lock",
+        "close the cameras while the screen is locked",
+        \.self,
+        .boolean
+    )
     static let livePhoto = Setting<Bool>(
         "live-photo",
         "save a short movie with each photo",

@@ -70,8 +70,13 @@ extension State {
         case .login(let event): effects = handle(event)
         case .covered(let isOn): lock.isCovered = isOn
         }
-        if lock.isLocked != suspensions.contains(.locked) { suspend(.locked, lock.isLocked) }
+        followLock()
         return effects
+    }
+
+    mutating func followLock() {
+        let isLocked = lock.isLocked && closesAtLock
+        if isLocked != suspensions.contains(.locked) { suspend(.locked, isLocked) }
     }
 
     /// The problems with privacy, the lock and what is stored, one sentence each.

@@ -37,6 +37,7 @@ extension State {
         settings.scene.style = scene.style
         settings.scene.hud = pro.hud
         settings.takesLivePhotos = takesLivePhotos
+        settings.closesAtLock = closesAtLock
         settings.isSwapped = scene.isSwapped
         settings.isPro = pro.isEnabled
         settings.dial = pro.dial
@@ -94,6 +95,8 @@ extension State {
         }
         pro.hud = new.scene.hud
         takesLivePhotos = new.takesLivePhotos
+        closesAtLock = new.closesAtLock
+        followLock()
         orientation.mode = new.orientation
         (title, titleCorner) = (new.title, new.titleCorner)
         pro.dial = new.dial
@@ -216,6 +219,7 @@ extension Configuration {
         var settings = Settings()
         settings.scene = scene
         settings.takesLivePhotos = capture.takesLivePhotos
+        settings.closesAtLock = closesAtLock
         settings.cameras = PerRole { cameras[$0].settings }
         return settings
     }

@@ -56,6 +56,8 @@ package struct State: Hashable, Sendable {
     /// The roles being photographed in their largest mode.
     package var photographedFull: Set<Role> = []
     package var takesLivePhotos = false
+    /// `true` if no camera is open while the screen is locked.
+    var closesAtLock = true
     package var orientation = OrientationState()
     package var recording = RecordingState()
     /// The count before a photograph or a recording; `nil` without one.
