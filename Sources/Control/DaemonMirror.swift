@@ -246,12 +246,23 @@ package final class DaemonMirror {
         _ completion: @escaping (DBusError?) -> Void = { _ in }
     ) {
         let name = Members.members[keyPath: property].name
+        set(name, of: Members.name, at: path, to: value.dbus, completion)
+    }
+
+    /// Sets the property called `name`. `completion` gets the error, or `nil` once it is set.
+    package func set(
+        _ name: String,
+        of interface: String,
+        at path: ObjectPath,
+        to value: Value,
+        _ completion: @escaping (DBusError?) -> Void
+    ) {
         let call = MethodCall(
             "Set",
             of: "org.freedesktop.DBus.Properties",
             at: path,
             on: DualCam.busName,
-            [.string(Members.name), .string(name), .variant(value.dbus)],
+            [.string(interface), .string(name), .variant(value)],
             startsService: false,
             timeout: patience
         )

@@ -3,117 +3,126 @@ import DBusKit
 import DualCamCore
 import Frames
 import GTK
-import Glibc
-import Platform
+import ViewCore
 
-/// Whole pictures of the cameras themselves, a few a second while somebody asks for them: neither
-/// straightened nor zoomed, whatever the stream shows.
-///
-/// Each is a photograph in a file without a name, read and decoded on the thread `cameras`.
+/// The live picture of each camera: its preview, or as long as there is none, its part of the stream.
 ///
 /// - Context: bound to GTK's thread.
 final class CameraPictures {
-    /// A camera's newest picture.
-    struct Shown {
-        var pixels: Pixels
-        /// The places of its corners in the terms of the property Perspective.
-        var corners: [NormalizedPoint]
+    private unowned let owner: PictureWindow
+    private let previews: PreviewPictures?
+    private var newest: [String: Paintable] = [:]
+    private var parts = PerRole<Paintable?>(back: nil, front: nil)
+    /// The cameras of the roles, as the daemon lists them.
+    private var own = PerRole<String?>(back: nil, front: nil)
+
+    init(_ owner: PictureWindow) {
+        self.owner = owner
+        previews = owner.daemon.flatMap { try? PreviewPictures($0) }
     }
 
-    private final class Camera {
-        let latest = Latest()
-        var shown: Shown?
-        var corners: [NormalizedPoint] = []
-        var isAsked = false
-        /// The time before which it is not asked again.
-        var patience = Timestamp.zero
-    }
-
-    private final class Decoding {}
-
-    private let daemon: DaemonMirror
-    private let worker: LoopWorker<Decoding>
-    private var cameras: [Role: Camera] = [:]
-    /// The least width of what is shown of a picture, in pixels.
-    private let width: Int
-    private let onChange: () -> Void
-    private let onTrouble: (DBusError) -> Void
-    private var timer: MainLoop.Timer?
-
-    /// The seconds between two pictures, and after one that could not be had.
-    private static let (interval, delay) = (0.2, 1.0)
-
-    /// Begins with pictures of `roles`, at least `width` pixels wide; they end with this object.
-    /// `onChange` is called when there are newer ones, `onTrouble` when one cannot be had.
-    ///
-    /// - Throws: `SystemError` when out of descriptors or threads.
-    init(
-        _ daemon: DaemonMirror,
-        of roles: [Role],
-        width: Int,
-        _ onChange: @escaping () -> Void,
-        onTrouble: @escaping (DBusError) -> Void = { _ in }
-    ) throws(SystemError) {
-        (self.daemon, self.width) = (daemon, width)
-        (self.onChange, self.onTrouble) = (onChange, onTrouble)
-        worker = try LoopWorker(name: "cameras")
-        try worker.start { _ in Decoding() }
-        for role in roles { cameras[role] = Camera() }
-        timer = MainLoop.Timer(every: Self.interval) { [unowned self] in look() }
-        look()
-    }
-
-    deinit {
-        worker.end()
-        worker.leave()
-    }
-
-    subscript(role: Role) -> Shown? { cameras[role]?.shown }
-
-    private func look() {
-        var isNew = false
-        for (role, camera) in cameras {
-            if let pixels = camera.latest.take() {
-                camera.shown = Shown(pixels: pixels, corners: camera.corners)
-                camera.isAsked = false
-                isNew = true
-            }
-            if !camera.isAsked, camera.patience <= MonotonicClock.now { ask(camera, role) }
+    /// Takes what the cameras of both roles, and `others`, see now; no camera opens for that
+    /// unless it `isWatched`.
+    func update(isWatched: Bool, others: [String] = []) {
+        let isWatched = isWatched && owner.daemon?.isPresent == true
+        own = PerRole { role in
+            let choice = owner.choice(of: role)
+            return choice.options[choice.present].device
         }
-        if isNew { onChange() }
-    }
-
-    private func ask(_ camera: Camera, _ role: Role) {
-        guard let made = tmpfile() else { return }
-        let file = SharedDescriptor(owning: dup(fileno(made)))
-        fclose(made)
-        camera.isAsked = true
-        daemon.call(\CaptureInterface.takePhotoTo, (file, role.rawValue)) {
-            [weak self, weak camera] answer in
-            guard let self, let camera else { return }
-            switch answer {
-            case .success(let photo):
-                let corners = photo["corners"].flatMap { [Pair<Double, Double>](dbus: $0) } ?? []
-                camera.corners = corners.points
-                let (latest, width) = (camera.latest, width)
-                worker.post { _ in
-                    let bytes = try? readFile("/proc/self/fd/\(file.number)", limit: 1 << 26)
-                    // What cannot be read is an empty picture, so that the next is asked for.
-                    let pixels = bytes.flatMap { Pixels(file: $0) }
-                    let none = Size(width: 0, height: 0)
-                    latest.put(pixels?.reduced(toWidth: width) ?? Pixels(none))
-                }
-            case .failure(let error):
-                camera.isAsked = false
-                camera.shown = nil
-                camera.patience = MonotonicClock.now + Timestamp(seconds: Self.delay)
-                onChange()
-                onTrouble(error)
+        let devices = Role.allCases.map(\.rawValue) + others
+        previews?.follow(isWatched ? devices : [])
+        for device in devices {
+            if let pixels = previews?.take(device) {
+                newest[device] = pixels.texture(of: .unit)
+            } else if previews?.isLive(device) != true {
+                // What stayed would pass for live, also while privacy is on.
+                newest[device] = nil
             }
         }
+        let (areas, main) = (owner.areas, owner.main)
+        for role in Role.allCases {
+            let part = role == main ? areas.main : areas.other
+            parts[role] = part.flatMap { owner.newest?.texture(of: $0) }
+        }
+    }
+
+    /// The picture of a role's camera.
+    subscript(_ role: Role) -> Paintable? { newest[role.rawValue] ?? parts[role] }
+
+    /// The picture of the camera that is called `device` in the list of cameras.
+    subscript(_ device: String) -> Paintable? {
+        Role.allCases.first { own[$0] == device }.map { self[$0] } ?? newest[device]
     }
 }
 
-extension [Pair<Double, Double>] {
-    var points: [NormalizedPoint] { map { NormalizedPoint(x: $0.first, y: $0.second) } }
+/// A camera's live picture with a word in its corner, and what belongs to it on it.
+///
+/// - Context: bound to GTK's thread.
+final class CameraTile {
+    let widget: Overlay
+    let picture = Picture()
+    private let badge = Label()
+    private let waiting = Spinner()
+
+    init(_ size: Size, _ controls: [Widget] = []) {
+        widget = Overlay(room: size)
+        widget.style("tile-picture").clip().place(.center, .start)
+        widget.add(picture)
+        widget.add(waiting.place(.center, .center))
+        widget.add(badge.style("badge").place(.start, .start, margin: 8))
+        if !controls.isEmpty {
+            controls.forEach { $0.style("disc") }
+            widget.add(Box(spacing: 4, controls).place(.end, .start, margin: 8))
+        }
+    }
+
+    /// Shows `words` over `paintable`; without one it waits, if it `isWaiting`.
+    func show(_ words: String, _ paintable: Paintable?, isWaiting: Bool) {
+        badge.text = words
+        badge.isVisible = !words.isEmpty
+        picture.show(paintable)
+        waiting.isSpinning = isWaiting && paintable == nil
+    }
+}
+
+/// A scene, small: the cameras' pictures composed as the stream would be.
+///
+/// - Context: bound to GTK's thread.
+final class Miniature {
+    let widget: Overlay
+    private let size: Size
+    private let place = Fixed()
+    private let (main, other) = (Picture(), Picture())
+    private let words = Label("", wraps: true)
+
+    init(_ size: Size) {
+        self.size = size
+        main.style("empty")
+        other.style("inset").clip()
+        place.add(main)
+        place.add(other)
+        widget = Overlay(room: size)
+        widget.add(place)
+        widget.style("miniature").clip().place(.center, .center)
+        widget.add(words.place(.fill, .center, margin: 4))
+    }
+
+    /// Shows what `look` makes of `pictures`.
+    func show(_ look: SceneLook, _ pictures: CameraPictures) {
+        let areas = look.areas(aspect: Double(size.width) / Double(size.height))
+        words.text = look.words
+        for (picture, area, role) in [
+            (main, areas.main, look.main), (other, areas.other, look.main.other),
+        ] {
+            picture.isVisible = area != nil && !look.isPrivate
+            guard let area, picture.isVisible else { continue }
+            let place = Rect(size).part(area)
+            picture.request(width: Int(place.width), height: Int(place.height))
+            self.place.move(picture, x: place.x, y: place.y)
+            picture.show(pictures[role])
+        }
+        let isRound = look.shape == .circle && areas.hasInset
+        other.style("round", if: isRound)
+        other.style("bordered", if: areas.hasInset)
+    }
 }

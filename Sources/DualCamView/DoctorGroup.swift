@@ -1,3 +1,5 @@
+import Control
+import DBusKit
 import Frames
 import GTK
 import Glibc
@@ -8,76 +10,125 @@ import ViewCore
 ///
 /// - Context: bound to GTK's thread.
 final class DoctorGroup {
-    let group: PreferencesGroup
-    /// Called with what came of mending.
-    var onResult: (String) -> Void = { _ in }
-    private let again = Button("Check Again")
-    private let summary: Row
-    private var rows: [Row] = []
+    private unowned let rows: PreferenceRows
+    private let again = Button("Check Again").style("flat")
+    private let programs: PreferencesGroup
+    private let zoom = GTK.Row("Zoom and others")
+    private let makeDevice = Button("Make…")
+    private let hiding = SwitchRow(
+        "Hide the cameras themselves",
+        "So that nobody picks the wrong one"
+    )
+    private let problems = PreferencesGroup("Problems")
+    private var shown: [(group: PreferencesGroup, row: GTK.Row)] = []
     private var isBusy = false
     /// The check whose mending was asked for once; a second press agrees.
     private var asked: String?
 
-    init() {
-        summary = Row("Checking…", after: [again])
-        group = PreferencesGroup("DualCam in Apps", "", [summary])
-        again.onClick { [unowned self] in look() }
+    init(_ rows: PreferenceRows) {
+        self.rows = rows
+        programs = PreferencesGroup("Programs", "", [zoom], after: again)
+        problems.isVisible = false
+        zoom.append(after: makeDevice)
+        again.onClick { [unowned self] in
+            asked = nil
+            look()
+        }
+        makeDevice.onClick { [unowned self] in
+            run([device.isEmpty ? "--fix" : "--undo", "loopback"], makeDevice)
+        }
+        hiding.onToggle { [unowned self] isOn in
+            let wish = ["desktop.hide-cameras": Value.boolean(isOn)]
+            self.rows.daemon?.call(\ConfigurationInterface.set, wish) { [weak self] answer in
+                guard let self else { return }
+                // The rules follow the wish.
+                if answer.error == nil { run(["--fix", "hide-cameras"], nil) }
+                self.rows.done(answer.error)
+            }
+        }
+        rows.bind(hiding, .key("desktop.hide-cameras")) { [unowned self] in
+            hiding.isOn = $0.boolean ?? false
+        }
+        rows.bind { [unowned self] in
+            zoom.words =
+                device.isEmpty
+                ? "They need a camera of their own kind; asks for your password" : "Ready"
+            makeDevice.label = device.isEmpty ? "Make…" : "Remove"
+        }
         look()
     }
 
+    var groups: [PreferencesGroup] {
+        [programs, PreferencesGroup("", "", [hiding]), problems]
+    }
+
+    /// The device for programs that know no other cameras; empty if there is none.
+    private var device: String { rows.daemon?[\StreamInterface.loopbackDevice] ?? "" }
+
     /// The client's program: beside this one, or where the shell finds it.
-    private static let program = programBeside("dualcamctl") ?? "dualcamctl"
+    static let program = programBeside("dualcamctl") ?? "dualcamctl"
+
+    /// Runs doctor, and tells what it found; `nil` if that cannot be found out.
+    static func check(_ done: @escaping (DoctorReport?) -> Void) {
+        Subprocess.run([program, "doctor", "--json"]) { output in
+            done(output.flatMap { DoctorReport(json: $0) })
+        }
+    }
 
     private func look() {
         guard !isBusy else { return }
         isBusy = true
         again.isSensitive = false
-        Subprocess.run([Self.program, "doctor", "--json"]) { [weak self] output in
+        Self.check { [weak self] report in
             guard let self else { return }
             isBusy = false
             again.isSensitive = true
-            guard let report = output.flatMap({ DoctorReport(json: $0) }) else {
-                return summary.title = "This cannot be checked here"
-            }
-            show(report)
+            if let report { show(report) }
         }
     }
 
     private func show(_ report: DoctorReport) {
-        rows.forEach(group.remove)
-        let bad = report.checks.filter { $0.isWell == false }
-        summary.title =
-            bad.isEmpty
-            ? "Apps can use it" : bad.count == 1 ? "1 problem" : "\(bad.count) problems"
-        rows = bad.map { check in
-            var after: [Widget] = []
-            if check.isFixable {
-                let fix = Button("Fix")
-                fix.named("Fix \(check.title)")
-                fix.onClick { [unowned self, unowned fix] in mend(check, fix) }
-                after = [fix]
-            }
-            return Row(check.title, check.text.sentence.withoutCommands, after: after)
+        for (group, row) in shown { group.remove(row) }
+        // What was to be mended is well now, or not.
+        if let check = report.checks.first(where: { $0.name == asked && $0.isWell == false }) {
+            rows.window?.tell("That did not work: \(check.words)")
         }
-        rows.forEach(group.append)
+        asked = nil
+        shown = report.checks.compactMap { check in
+            guard check.isApp || check.isWell == false else { return nil }
+            let row = GTK.Row(check.title, check.words, after: check.isWell == true ? [tick] : [])
+            if check.isFixable {
+                let fix = Button(check.isApp ? "Turn On" : "Fix")
+                fix.named("\(fix.label) \(check.title)")
+                fix.onClick { [unowned self, unowned fix] in mend(check, fix) }
+                row.append(after: fix)
+            }
+            return (check.isApp ? programs : problems, row)
+        }
+        for (group, row) in shown { group.append(row) }
+        problems.isVisible = shown.contains { $0.group === problems }
     }
+
+    private var tick: Widget { Image(icon: icon("check")).style("success") }
 
     private func mend(_ check: DoctorReport.Check, _ button: Button) {
         guard asked == check.name else {
             asked = check.name
-            button.label = "Really Fix It?"
+            button.label = "Really \(check.isApp ? "Turn It On" : "Fix It")?"
             button.named(button.label)
             return
         }
+        run(["--fix", check.name], button)
+    }
+
+    private func run(_ words: [String], _ button: Button?) {
         guard !isBusy else { return }
-        (asked, isBusy) = (nil, true)
-        button.isSensitive = false
-        Subprocess.run([Self.program, "doctor", "--fix", check.name, "--yes"]) {
-            [weak self] output in
+        isBusy = true
+        button?.isSensitive = false
+        Subprocess.run([Self.program, "doctor"] + words + ["--yes"]) { [weak self] _ in
             guard let self else { return }
             isBusy = false
-            let last = output?.split(separator: "\n").last.map(String.init)
-            onResult(last?.withoutCommands ?? "That did not work.")
+            button?.isSensitive = true
             look()
         }
     }

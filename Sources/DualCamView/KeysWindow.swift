@@ -21,7 +21,7 @@ final class KeysWindow {
                 vertical: true,
                 [
                     HeaderBar([], [done.style("suggested-action")]),
-                    PreferencesPage([PreferencesGroup("", "", rows)]).expand(),
+                    PreferencesPage("", [PreferencesGroup("", "", rows)]).expand(),
                 ]
             )
         )

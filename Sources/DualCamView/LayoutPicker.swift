@@ -19,7 +19,7 @@ final class LayoutPicker {
     private var miniatures: [DrawingArea] = []
     private let look = Look()
     /// The cameras, while it is open.
-    private var pictures: CameraPictures?
+    private var pictures: WholePictures?
 
     /// The content of the miniatures.
     private final class Look {
@@ -90,7 +90,7 @@ final class LayoutPicker {
         if pictures == nil, let daemon {
             // What is cropped is smaller than the miniature.
             let width = 2 * Self.miniature.width * popover.scaleFactor
-            pictures = try? CameraPictures(daemon, of: Role.allCases, width: width) {
+            pictures = try? WholePictures(daemon, of: Role.allCases, width: width) {
                 [unowned self] in compose()
             }
         }

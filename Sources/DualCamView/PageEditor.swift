@@ -26,7 +26,7 @@ final class PageEditor {
     private let look = Look()
     private var role = Role.back
     /// `nil` while it is closed.
-    private var pictures: CameraPictures?
+    private var pictures: WholePictures?
     private var room = Size(width: 0, height: 0)
     private var start: NormalizedPoint?
     /// `true` once the corners are somebody's, or those of the page that was found.
@@ -115,7 +115,7 @@ final class PageEditor {
         ink.isOn = daemon[\CameraInterface.ink, at: role.path] ?? false
         freeze.isOn = daemon[\CameraInterface.frozen, at: role.path] ?? false
         lock.isOn = isLocked
-        pictures = try? CameraPictures(
+        pictures = try? WholePictures(
             daemon,
             of: [role],
             width: .max,

@@ -26,7 +26,7 @@ final class PickWindow {
     private let window: Window
     private let daemon: DaemonMirror
     private let wish: Wish
-    private let grid = FlowBox()
+    private let grid = FlowBox().place(.fill, .start, margin: 12)
     private let message = Label("", wraps: true)
     private let take = Button(icon: icon("photo"), "Take a Photo")
     private let choose = Button("Choose")

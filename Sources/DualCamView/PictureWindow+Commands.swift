@@ -86,21 +86,18 @@ extension PictureWindow {
     private func saveScene() {
         guard let daemon, daemon.isPresent == true else { return }
         let number = (daemon[\ScenesInterface.names]?.count ?? 0) + 1
-        let name = Entry("Scene \(number)", "Name").expand(true, false).place(.fill, .center)
         let shown = Picture()
         shown.request(width: 102, height: 58)
         shown.show(newest?.texture(of: .unit))
-        window.ask(
+        window.askName(
             "Save this picture as a scene",
-            "",
-            ["Cancel", "Save"],
-            extra: Box(spacing: 16, [shown.style("choice").clip(), name])
-        ) { [weak self] answer in
-            guard answer == 1 else { return }
-            let words = name.text
-            daemon.call(\ScenesInterface.save, words) {
+            "Scene \(number)",
+            answer: "Save",
+            beside: shown.style("choice").clip()
+        ) { [weak self] name in
+            daemon.call(\ScenesInterface.save, name) {
                 switch $0 {
-                case .success: self?.tell("Saved “\(words)”")
+                case .success: self?.tell("Saved “\(name)”")
                 case .failure(let error): self?.report(error)
                 }
             }

@@ -27,6 +27,8 @@ final class PictureWindow {
     let feedback: Feedback?
     private(set) var keys: GlobalKeys?
     private var preferences: PreferencesWindow?
+    private var setUp: SetUpWindow?
+    private var report: ReportWindow?
     private var keysWindow: KeysWindow?
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
@@ -67,6 +69,10 @@ final class PictureWindow {
     private var toldSilence = ""
     private var request = StreamPictures.Request()
     private(set) var newest: Pixels?
+    /// The microphones that there are.
+    private(set) var microphones: [StreamPictures.Microphone] = [] {
+        didSet { preferences?.follow() }
+    }
     private var direct: DirectPicture?
     /// `true` while what is shown was put past GTK.
     private var isDirect = false
@@ -97,7 +103,8 @@ final class PictureWindow {
         let inbox = Inbox(loop.mailbox)
         pictures = try StreamPictures(
             came: { inbox.post { $0.showNewest() } },
-            isConnected: { isThere in inbox.post { $0.know { $0.hasPipeWire = isThere } } }
+            isConnected: { isThere in inbox.post { $0.know { $0.hasPipeWire = isThere } } },
+            heard: { all in inbox.post { $0.microphones = all } }
         )
         let connection = try? BusConnection(loop: loop)
         daemon = connection.map { DaemonMirror($0) }
@@ -142,11 +149,19 @@ final class PictureWindow {
         if let sway { sway.keepAbove { [weak self] in self?.arrive() } } else { arrive() }
     }
 
-    func showPreferences(isFirst: Bool = false) {
+    func showPreferences() {
         if let preferences { return preferences.window.present() }
-        preferences = PreferencesWindow(over: self, isFirst: isFirst) { [unowned self] in
-            preferences = nil
-        }
+        preferences = PreferencesWindow(over: self) { [unowned self] in preferences = nil }
+    }
+
+    func showSetUp() {
+        if let setUp { return setUp.window.present() }
+        setUp = SetUpWindow(over: self) { [unowned self] in setUp = nil }
+    }
+
+    func showReport() {
+        if let report { return report.window.present() }
+        report = ReportWindow(over: self) { [unowned self] in report = nil }
     }
 
     func showKeys() {
@@ -158,7 +173,7 @@ final class PictureWindow {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
-        preferences?.window.close()
+        for window in [preferences?.window, setUp?.window, report?.window] { window?.close() }
         keysWindow?.window.close()
         placement?.save()
         pro.giveHudBack()
@@ -304,10 +319,10 @@ final class PictureWindow {
 
     /// Shows the set-up at the first start, once there are cameras to choose from.
     private func offerSetUp() {
-        guard placement != nil, preferences == nil, !settings.settings.isSetUp,
+        guard placement != nil, setUp == nil, !settings.settings.isSetUp,
             daemon?.isPresent == true
         else { return }
-        showPreferences(isFirst: true)
+        showSetUp()
     }
 
     /// Takes over how people want to see it.
@@ -480,6 +495,7 @@ final class PictureWindow {
         announceChanges()
         recording.follow(isPresent ? daemon : nil, isSeen: request.isWatched)
         preferences?.follow()
+        setUp?.follow()
         if !isPresent || pro.isOpen { bar.isRevealed = pro.isOpen && isPictureFree }
         arrange()
         if isAway, isPresent, daemon?[\CaptureInterface.recording] == false { close() }

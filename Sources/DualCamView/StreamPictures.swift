@@ -25,13 +25,17 @@ final class StreamPictures: Sendable {
     /// The newest picture, until it is taken.
     private let newest: Mutex<Pixels?>
 
-    /// Starts the thread. Both functions are called on it: `came` when there is a picture to
-    /// `take()`, `isConnected` when PipeWire is there or lost.
+    /// A microphone: its `node.name`, and its name for people.
+    struct Microphone: Hashable, Sendable { let name, title: String }
+
+    /// Starts the thread. The functions are called on it: `came` when there is a picture to
+    /// `take()`, `isConnected` when PipeWire is there or lost, `heard` with the microphones.
     ///
     /// - Throws: `SystemError` when out of descriptors or threads.
     init(
         came: @escaping @Sendable () -> Void,
-        isConnected: @escaping @Sendable (Bool) -> Void
+        isConnected: @escaping @Sendable (Bool) -> Void,
+        heard: @escaping @Sendable ([Microphone]) -> Void
     ) throws(SystemError) {
         worker = try LoopWorker(name: "stream")
         newest = Mutex(nil)
@@ -44,7 +48,7 @@ final class StreamPictures: Sendable {
             if isFirst { came() }
         }
         try worker.start(first: { $0.connect() }) { loop throws(SystemError) in
-            try Reading(loop, offer: offer, isConnected: isConnected)
+            try Reading(loop, offer: offer, isConnected: isConnected, heard: heard)
         }
     }
 
@@ -69,6 +73,14 @@ private final class Reading: PipeWireObserver {
     private let loop: EventLoop
     private let offer: @Sendable (Pixels) -> Void
     private let isConnected: @Sendable (Bool) -> Void
+    private let heard: @Sendable ([StreamPictures.Microphone]) -> Void
+    private var microphones: [UInt32: StreamPictures.Microphone] = [:] {
+        didSet {
+            if microphones != oldValue {
+                heard(microphones.sorted { $0.key < $1.key }.map(\.value))
+            }
+        }
+    }
     private var connection: PipeWireConnection?
     private var watch: EventLoop.Watch?
     private var retry: EventLoop.Timer?
@@ -84,9 +96,11 @@ private final class Reading: PipeWireObserver {
     init(
         _ loop: EventLoop,
         offer: @escaping @Sendable (Pixels) -> Void,
-        isConnected: @escaping @Sendable (Bool) -> Void
+        isConnected: @escaping @Sendable (Bool) -> Void,
+        heard: @escaping @Sendable ([StreamPictures.Microphone]) -> Void
     ) throws(SystemError) {
         self.loop = loop
+        self.heard = heard
         self.offer = offer
         self.isConnected = isConnected
         retry = try loop.timer { [unowned self] in connect() }
@@ -104,7 +118,7 @@ private final class Reading: PipeWireObserver {
                     "application.icon_name": "org.dualcam.View",
                 ]
             )
-            made.observe([.camera], by: self)
+            made.observe([.camera, .microphone], by: self)
             watch = try loop.watch(made.descriptor, for: .readable) { [unowned self] _ in round() }
             connection = made
             isConnected(true)
@@ -133,6 +147,7 @@ private final class Reading: PipeWireObserver {
         watch = nil
         input = nil
         cameras = [:]
+        microphones = [:]
         connection = nil
         isConnected(false)
         retry?.arm(after: Self.patience)
@@ -198,8 +213,16 @@ private final class Reading: PipeWireObserver {
     // MARK: PipeWire's objects
 
     func objectCame(_ id: UInt32, _ object: PipeWireObject) {
-        if case .camera(let camera) = object { cameras[id] = camera }
+        switch object {
+        case .camera(let camera): cameras[id] = camera
+        case .microphone(let name, let title):
+            microphones[id] = StreamPictures.Microphone(name: name, title: title)
+        default: break
+        }
     }
 
-    func objectWent(_ id: UInt32) { cameras[id] = nil }
+    func objectWent(_ id: UInt32) {
+        cameras[id] = nil
+        microphones[id] = nil
+    }
 }

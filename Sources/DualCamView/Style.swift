@@ -113,6 +113,31 @@ func styleSheet(_ scale: Double) -> String {
         .layouts .key { color: rgb(196, 196, 200); font-size: \(px(12)); }
         .keycap { min-width: 16px; padding: 2px 8px; border-radius: 6px;
                   background: alpha(currentColor, 0.1); }
+        .tile-picture, .miniature { border-radius: 12px; background: rgb(38, 38, 42); }
+        .miniature { border-radius: 6px; color: white; font-weight: 700; }
+        .tile-picture spinner { color: white; }
+        .tile-picture .badge { background: alpha(black, 0.84); color: white; font-weight: 700;
+                               border-radius: 999px; padding: 4px 10px; font-size: \(px(12)); }
+        .miniature .inset { border-radius: 3px; }
+        .miniature .inset.bordered { box-shadow: 0 0 0 1px white; }
+        .miniature .inset.round { border-radius: 50%; }
+        .miniature label { text-shadow: 0 1px 3px black; }
+        .pick-tile { padding: 6px; border-radius: 18px; background: none; font-weight: normal; }
+        .pick-tile:hover { background: alpha(currentColor, 0.07); }
+        .pick-tile:checked { background: none; font-weight: 700; }
+        .pick-tile:checked .miniature, .pick-tile:checked .tile-picture {
+            box-shadow: 0 0 0 3px @window_bg_color, 0 0 0 6px @accent_bg_color; }
+        .pick-tile:checked .miniature { box-shadow: 0 0 0 2px @window_bg_color,
+                                                    0 0 0 5px @accent_bg_color; }
+        .add-scene { border: 2px dashed alpha(currentColor, 0.4); border-radius: 12px; }
+        .scene .disc { opacity: 0; transition: opacity 200ms; }
+        .scene:hover .disc, .scene .disc:focus-visible { opacity: 1; }
+        .try-inset { background: none; border-radius: 9px; padding: 0; min-width: 0; min-height: 0;
+                     animation: breathe 1.2s ease-in-out infinite alternate; }
+        @keyframes breathe { from { box-shadow: 0 0 0 2px \(amber); }
+                             to { box-shadow: 0 0 0 6px alpha(\(amber), 0.6); } }
+        .next { border-radius: 999px; min-height: 32px; padding: 5px 26px; }
+        .report textview { padding: 12px; background: none; }
         .choice { padding: 3px; border-radius: 9px; }
         .choice:checked { background: @accent_bg_color; }
         .choice picture { border-radius: 7px; }

@@ -71,6 +71,13 @@ package final class Application: Object {
         )
     }
 
+    /// Shows the file or folder at `path` in the desktop's program for it.
+    package func open(file path: String, failed: @escaping () -> Void) {
+        guard let uri = g_filename_to_uri(path, nil, nil) else { return failed() }
+        defer { g_free(uri) }
+        open(String(cString: uri), failed: failed)
+    }
+
     /// The name of the program's one notice.
     private static let notice = "notice"
 

@@ -1,4 +1,5 @@
 import CGTK
+package import Frames
 
 /// Widgets in a row or a column.
 package final class Box: Widget {
@@ -25,6 +26,14 @@ package final class Overlay: Widget {
     package init(_ child: Widget) {
         super.init(gtk_overlay_new())
         gtk_overlay_set_child(opaque, child.widget)
+    }
+
+    /// Creates an overlay of this size, whatever is put there: a picture would ask for the room of
+    /// what it shows.
+    package convenience init(room: Size) {
+        let box = Box()
+        box.request(width: room.width, height: room.height)
+        self.init(box)
     }
 
     /// Puts `child` on top.
@@ -89,13 +98,14 @@ package final class ScrolledWindow: Widget {
 
 /// Widgets in rows, as many in each as fit. The arrow keys go from one to the next.
 package final class FlowBox: Widget {
-    package init() {
+    /// Creates rows of at most so many children.
+    package init(most: Int = 12, spacing: Int = 6) {
         super.init(gtk_flow_box_new())
         gtk_flow_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
-        gtk_flow_box_set_max_children_per_line(opaque, 12)
-        gtk_flow_box_set_row_spacing(opaque, 6)
-        gtk_flow_box_set_column_spacing(opaque, 6)
-        place(.fill, .start, margin: 12)
+        gtk_flow_box_set_max_children_per_line(opaque, guint(most))
+        gtk_flow_box_set_row_spacing(opaque, guint(spacing))
+        gtk_flow_box_set_column_spacing(opaque, guint(spacing))
+        place(.fill, .start)
         // The keyboard is on the box's own widget around a child, not on the child.
         connect("child-activated") { arguments in
             guard let cell = arguments.object(1)?.assumingMemoryBound(to: GtkFlowBoxChild.self),
@@ -117,14 +127,53 @@ package final class FlowBox: Widget {
 
 /// The bar at the top of an ordinary window, with its title.
 package final class HeaderBar: Widget {
-    /// Creates a bar with widgets before and after the title, and without the window's own buttons.
-    package init(_ before: [Widget], _ after: [Widget]) {
+    /// Creates a bar with widgets before and after the title, or what is in its place, and without
+    /// the window's own buttons.
+    package init(_ before: [Widget], _ after: [Widget], title: Widget? = nil) {
         super.init(
             UnsafeMutableRawPointer(adw_header_bar_new())?.assumingMemoryBound(to: GtkWidget.self)
         )
         adw_header_bar_set_show_start_title_buttons(opaque, 0)
         adw_header_bar_set_show_end_title_buttons(opaque, 0)
+        if let title { adw_header_bar_set_title_widget(opaque, title.widget) }
         for widget in before { adw_header_bar_pack_start(opaque, widget.widget) }
         for widget in after { adw_header_bar_pack_end(opaque, widget.widget) }
+    }
+}
+
+/// Pages beside one another, of which one is shown, with a dot for each.
+package final class Carousel: Widget {
+    private let pages: [Widget]
+    /// The dots.
+    package let dots: Widget
+    /// The page that is shown, or comes.
+    package private(set) var index = 0
+
+    /// Creates it with `pages`, which nothing but `show` turns.
+    package init(_ pages: [Widget]) {
+        self.pages = pages
+        let carousel = Widget(
+            adw_carousel_new().map {
+                UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWidget.self)
+            }
+        )
+        dots = Widget(
+            adw_carousel_indicator_dots_new().map {
+                UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWidget.self)
+            }
+        )
+        super.init(carousel.widget)
+        for page in pages { adw_carousel_append(opaque, page.widget) }
+        adw_carousel_set_interactive(opaque, 0)
+        adw_carousel_set_allow_scroll_wheel(opaque, 0)
+        adw_carousel_indicator_dots_set_carousel(dots.opaque, opaque)
+        show(0)
+    }
+
+    /// Shows the page of this index. The others have no keyboard.
+    package func show(_ index: Int) {
+        self.index = index
+        for (other, page) in pages.enumerated() { page.isSensitive = other == index }
+        adw_carousel_scroll_to(opaque, pages[index].widget, 1)
     }
 }

@@ -197,3 +197,16 @@ package final class Image: Widget {
     /// Shows the icon called `name`.
     package func setIcon(_ name: String) { gtk_image_set_from_icon_name(opaque, name) }
 }
+
+/// A sign that something takes a moment.
+package final class Spinner: Widget {
+    package init() {
+        super.init(gtk_spinner_new())
+        request(width: 32, height: 32)
+    }
+
+    package var isSpinning: Bool {
+        get { gtk_spinner_get_spinning(opaque) != 0 }
+        set { if newValue != isSpinning { gtk_spinner_set_spinning(opaque, newValue ? 1 : 0) } }
+    }
+}

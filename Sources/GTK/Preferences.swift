@@ -2,34 +2,53 @@ import CGTK
 
 /// Groups of rows below one another, which scroll where there is not enough room.
 package final class PreferencesPage: Widget {
-    package init(_ groups: [PreferencesGroup]) {
+    /// Creates a page, which a window of preferences shows by its title and its icon.
+    package init(_ title: String = "", icon: String = "", _ groups: [PreferencesGroup]) {
         super.init(adw_preferences_page_new())
         let page = pointer.assumingMemoryBound(to: AdwPreferencesPage.self)
+        adw_preferences_page_set_title(page, title)
+        if !icon.isEmpty { adw_preferences_page_set_icon_name(page, icon) }
         for group in groups { adw_preferences_page_add(page, group.group) }
     }
 }
 
 /// Rows that belong together, with a title and an explanation.
 package final class PreferencesGroup: Widget {
-    package init(_ title: String, _ words: String = "", _ rows: [Row] = []) {
+    /// Creates a group with rows, and below them what is no row; `after` is beside the title.
+    package init(
+        _ title: String,
+        _ words: String = "",
+        _ content: [Widget] = [],
+        after: Widget? = nil
+    ) {
         super.init(adw_preferences_group_new())
-        adw_preferences_group_set_title(group, title)
+        self.title = title
         if !words.isEmpty { adw_preferences_group_set_description(group, words) }
-        rows.forEach(append)
+        if let after { adw_preferences_group_set_header_suffix(group, after.widget) }
+        content.forEach(append)
     }
 
     var group: UnsafeMutablePointer<AdwPreferencesGroup> {
         pointer.assumingMemoryBound(to: AdwPreferencesGroup.self)
     }
 
-    /// Adds a row at the end.
-    package func append(_ row: Row) { adw_preferences_group_add(group, row.widget) }
+    package var title: String {
+        get { adw_preferences_group_get_title(group).map { String(cString: $0) } ?? "" }
+        set {
+            // Its words are markup; names in them are not.
+            let words = g_markup_escape_text(newValue, -1)
+            defer { g_free(words) }
+            adw_preferences_group_set_title(group, words)
+        }
+    }
 
-    /// Adds a button below the rows.
-    package func append(_ button: Button) { adw_preferences_group_add(group, button.widget) }
+    /// Adds a row at the end, or what is no row below them.
+    package func append(_ widget: Widget) { adw_preferences_group_add(group, widget.widget) }
 
     /// Removes a row.
-    package func remove(_ row: Row) { adw_preferences_group_remove(group, row.widget) }
+    package func remove(_ widget: Widget) {
+        adw_preferences_group_remove(group, widget.widget)
+    }
 }
 
 /// A row with a title, and widgets before and after it.
@@ -83,6 +102,13 @@ package class Row: Widget {
     package var words: String {
         get { adw_action_row_get_subtitle(row).map { String(cString: $0) } ?? "" }
         set { if newValue != words { adw_action_row_set_subtitle(row, newValue) } }
+    }
+
+    /// Calls `handler` when the row is clicked, which an arrow at its end shows.
+    package func onClick(_ handler: @escaping () -> Void) {
+        append(after: Image(icon: "go-next-symbolic"))
+        gtk_list_box_row_set_activatable(pointer.assumingMemoryBound(to: GtkListBoxRow.self), 1)
+        connect("activated", handler)
     }
 
     /// Lets a click on the row be one on `child`, which is in it.

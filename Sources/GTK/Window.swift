@@ -10,12 +10,32 @@ package final class Window: Widget {
                 application.pointer.assumingMemoryBound(to: GtkApplication.self)
             )
         )
-        gtk_window_set_title(window, title)
-        gtk_window_set_default_size(window, CInt(size.width), CInt(size.height))
         adw_application_window_set_content(
             pointer.assumingMemoryBound(to: AdwApplicationWindow.self),
             content.widget
         )
+        setUp(title, size)
+    }
+
+    /// Creates a window of preferences: `pages`, between which people choose at its top.
+    package init(
+        _ application: Application,
+        preferences title: String,
+        size: Size,
+        _ pages: [PreferencesPage]
+    ) {
+        super.init(cgtk_preferences_window())
+        gtk_window_set_application(
+            window,
+            application.pointer.assumingMemoryBound(to: GtkApplication.self)
+        )
+        for page in pages { cgtk_preferences_add(widget, page.widget) }
+        setUp(title, size)
+    }
+
+    private func setUp(_ title: String, _ size: Size) {
+        gtk_window_set_title(window, title)
+        gtk_window_set_default_size(window, CInt(size.width), CInt(size.height))
         keepsPresses()
         // GTK hides and ends it after this, and may still tell it so.
         let own = Unmanaged.passRetained(self)

@@ -36,6 +36,17 @@ package struct DoctorReport: Hashable, Sendable, Decodable {
             }
         }
 
+        /// `true` if it is about one app.
+        package var isApp: Bool {
+            ["chromium", "chrome", "edge", "brave", "vivaldi", "firefox"].contains(name)
+        }
+
+        /// The outcome, for people.
+        package var words: String {
+            guard isApp, isWell == true || isFixable else { return text.sentence.withoutCommands }
+            return isWell == true ? "Ready" : "Its camera support is off"
+        }
+
         private enum CodingKeys: String, CodingKey {
             case name, text, command
             case isWell = "ok"

@@ -20,6 +20,47 @@ import ViewCore
         #expect(report.checks[1].text == "“Snap\"😀\n")
     }
 
+    @Test func `A report of a problem has nothing personal`() throws {
+        let json = """
+            {"checks":[{"name":"configuration","ok":true,"text":"","command":null,"fix":false},
+            {"name":"cameras","ok":false,"text":"/home/ada/x and v4l2:usb-Cam_SN123-index0",
+            "command":null,"fix":false}]}
+            """
+        let text = ProblemReport(
+            version: "1",
+            system: "Debian, GNOME",
+            stream: "idle",
+            size: Size(width: 1280, height: 720),
+            rate: 30,
+            cameras: [("back", "streaming, MJPG")],
+            problems: ["rtsp://192.0.2.7/live of ada on box"],
+            checks: try #require(DoctorReport(json: json)).checks
+        ).text(without: ["/home/ada", "ada", "box"])
+        #expect(
+            text == """
+                DualCam 1, Debian, GNOME
+                Stream: idle, 1280x720, 30 a second
+                Back: streaming, MJPG
+                Well: configuration
+                Problem, cameras: ~/x and …
+                Says: … of … on …
+                """
+        )
+    }
+
+    @Test func `A scene looks as it says, and otherwise as the present one`() {
+        var present = SceneLook()
+        present.size = 0.4
+        let look = present.applying([
+            "main": .text("front"), "inset-shape": .text("circle"), "privacy": .bool(true),
+            "title": .list([.text("Back"), .text("soon")]), "layout": .text("of a later version"),
+        ])
+        #expect(look.main == .front && look.size == 0.4 && look.layout == .pip)
+        #expect(look.isPrivate && look.words == "Back\nsoon")
+        let inset = look.areas(aspect: 2).other ?? .unit
+        #expect(abs(inset.width * 2 - inset.height) < 1e-9 && abs(inset.maxX - 0.98) < 1e-9)
+    }
+
     @Test(
         arguments: [
             "", "{", "[]", "{\"checks\":[}", "{\"checks\":[]} x", "{\"checks\":\"\\u12\"}",

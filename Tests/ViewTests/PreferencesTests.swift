@@ -85,12 +85,94 @@ extension WindowTests {
                     .write(toFile: rules, atomically: true, encoding: .utf8)
                 try window.desktop.hand("key comma")
                 let reader = try ScreenReader(window.daemon)
+                try reader.press("Apps")
                 try reader.press("Fix Hidden cameras")
                 try reader.press("Really Fix It?")
                 try eventually("no such rules", within: 20) {
                     try #require(window.program.exit == nil, "\(window.program.errors)")
                     return !files.fileExists(atPath: rules)
                 }
+            }
+        }
+
+        /// Presses what is called so on a page of the preferences.
+        private struct Press: Sendable, CustomTestStringConvertible {
+            let page, name: String
+            /// The property that it sets, and to what.
+            let interface: Interface
+            let property: String
+            let value: Value
+            var path = DualCam.path
+
+            var testDescription: String { "\(page): \(name)" }
+        }
+
+        @Test func `The preferences set what they say, in the stream and in the file`() throws {
+            let keys: [String: Value] = [
+                "capture.record-cameras": .boolean(false), "desktop.close-at-lock": .boolean(false),
+            ]
+            let presses = [
+                Press(
+                    page: "Cameras",
+                    name: "Turn: Your view",
+                    interface: .camera,
+                    property: "Rotation",
+                    value: .uint32(90),
+                    path: DualCam.backPath
+                ),
+                Press(
+                    page: "Picture",
+                    name: "Circle",
+                    interface: .scene,
+                    property: "InsetShape",
+                    value: .string("circle")
+                ),
+                Press(
+                    page: "Picture",
+                    name: "Side by Side",
+                    interface: .scene,
+                    property: "Layout",
+                    value: .string("side-by-side")
+                ),
+                Press(
+                    page: "Scenes",
+                    name: "talk",
+                    interface: .scenes,
+                    property: "Current",
+                    value: .string("talk")
+                ),
+            ]
+            try ShownWindow.with(hasScreenReader: true) { window in
+                try window.desktop.hand("key comma")
+                try window.desktop.waitForFocus(of: "Preferences")
+                let reader = try ScreenReader(window.daemon)
+                for press in presses {
+                    try reader.press(press.page)
+                    try reader.press(press.name)
+                    try eventually("\(press)", within: 10) {
+                        let now = try window.daemon.get(
+                            press.property,
+                            of: press.interface,
+                            at: press.path
+                        )
+                        return now == press.value
+                    }
+                }
+                for (page, name) in [
+                    ("Recording", "Also each camera by itself"),
+                    ("General", "Close the cameras when the screen locks"),
+                ] {
+                    try reader.press(page)
+                    try reader.press(name)
+                }
+                try eventually("the keys", within: 10) {
+                    let values = try window.daemon.configuration.get(\.values)
+                    return keys.allSatisfy { values[$0.key] == $0.value }
+                }
+                let file = "\(window.desktop.session.directory)/dualcam.toml"
+                #expect(try String(contentsOfFile: file, encoding: .utf8).contains("= false"))
+                try reader.press("Report a Problem")
+                try window.desktop.waitForFocus(of: "Report a Problem")
             }
         }
 

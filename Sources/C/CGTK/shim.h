@@ -48,6 +48,30 @@ static inline void cgtk_about(GtkWindow *parent, const char *version)
         "developer-name", "The DualCam authors", "version", version, "copyright", "© 2026 The DualCam authors",
         "license-type", GTK_LICENSE_MIT_X11, "comments", "Two cameras in one picture.", NULL);
 }
+static inline GtkWidget *cgtk_preferences_window(void)
+{
+    return g_object_new(ADW_TYPE_PREFERENCES_WINDOW, "search-enabled", FALSE, "modal", FALSE, NULL);
+}
+static inline void cgtk_preferences_add(GtkWidget *window, GtkWidget *page)
+{
+    adw_preferences_window_add(ADW_PREFERENCES_WINDOW(window), ADW_PREFERENCES_PAGE(page));
+}
+static inline void cgtk_preferences_toast(GtkWidget *window, AdwToast *toast)
+{
+    adw_preferences_window_add_toast(ADW_PREFERENCES_WINDOW(window), toast);
+}
+static inline GtkNativeDialog *cgtk_folder_chooser(GtkWindow *parent, const char *title)
+{
+    GtkFileChooserAction action = GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER;
+    return GTK_NATIVE_DIALOG(gtk_file_chooser_native_new(title, parent, action, NULL, NULL));
+}
+static inline char *cgtk_chosen_path(GtkNativeDialog *dialog)
+{
+    GFile *file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    char *path = file ? g_file_get_path(file) : NULL;
+    g_clear_object(&file);
+    return path;
+}
 static inline void cgtk_set_parent(GdkSurface *surface, const char *handle)
 {
     if (GDK_IS_X11_SURFACE(surface) && g_str_has_prefix(handle, "x11:")) {

@@ -1,0 +1,196 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import GTK
+import ViewCore
+
+/// The place of a value that people change: how it is read, and how it is set.
+struct ValuePlace {
+    let name: String
+    let get: (DaemonMirror) -> Value?
+    let set: (DaemonMirror, Value, @escaping (DBusError?) -> Void) -> Void
+
+    /// A writable property of the object at `path`.
+    static func property<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        at path: ObjectPath = DualCam.path
+    ) -> Self {
+        let name = Members.members[keyPath: property].name
+        return Self(name: "\(path) \(name)") {
+            $0.value(name, of: Members.name, at: path)
+        } set: { daemon, value, done in
+            daemon.set(name, of: Members.name, at: path, to: value, done)
+        }
+    }
+
+    /// A key of the configuration.
+    static func key(_ key: String) -> Self {
+        Self(name: key) {
+            $0[\ConfigurationInterface.values]?[key]
+        } set: { daemon, value, done in
+            daemon.call(\ConfigurationInterface.set, [key: value]) { done($0.error) }
+        }
+    }
+}
+
+extension Result {
+    var error: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+/// The part that the pages of preferences share: rows that show what the daemon has, and change it, the
+/// cameras' pictures, and a place for what goes wrong.
+///
+/// A preference is one row, whose control follows from the form of the setting.
+///
+/// - Context: bound to GTK's thread.
+final class PreferenceRows {
+    unowned let owner: PictureWindow
+    let pictures: CameraPictures
+    /// The window, once it is there.
+    weak var window: Window?
+    private var followers: [() -> Void] = []
+    /// The values that are on their way, by the name of their place, and the next for there.
+    private var sending: [String: Value?] = [:]
+
+    init(_ owner: PictureWindow) {
+        self.owner = owner
+        pictures = CameraPictures(owner)
+    }
+
+    var daemon: DaemonMirror? { owner.daemon }
+
+    var isPresent: Bool { daemon?.isPresent == true }
+
+    /// Reports what went wrong, and shows again what is.
+    func done(_ error: DBusError?) {
+        if let error { window?.tell(PictureWindow.words(error)) }
+        follow()
+    }
+
+    /// Shows what the daemon has now.
+    func follow() { followers.forEach { $0() } }
+
+    /// Calls `show` whenever what the daemon has may have changed.
+    func bind(_ show: @escaping () -> Void) { followers.append(show) }
+
+    /// Calls `show` with the value at `place` whenever it may have changed. While there is none,
+    /// `widget` cannot be used.
+    func bind(_ widget: Widget, _ place: ValuePlace, _ show: @escaping (Value) -> Void) {
+        bind { [unowned self] in
+            let value = isPresent ? daemon.flatMap(place.get) : nil
+            widget.isSensitive = value != nil
+            // What people move leads.
+            if let value, sending[place.name] == nil { show(value) }
+        }
+    }
+
+    /// Sets the value at `place`: the newest once the one before has arrived.
+    func set(_ place: ValuePlace, _ value: Value) {
+        guard sending[place.name] == nil else { return sending[place.name] = value }
+        guard let daemon else { return }
+        sending[place.name] = .some(nil)
+        place.set(daemon, value) { [weak self] error in
+            guard let self else { return }
+            if let next = sending.removeValue(forKey: place.name), let next {
+                set(place, next)
+            } else {
+                done(error)
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    /// Returns the row of a property. `names` are the words of a choice, in the setting's order.
+    func row<Members: InterfaceMembers, Content>(
+        _ title: String,
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        at path: ObjectPath = DualCam.path,
+        words: String = "",
+        names: [String]? = nil,
+        icons: [String] = []
+    ) -> GTK.Row {
+        let name = Members.members[keyPath: property].name
+        let facts = SettingFacts(Settings.rows.first { $0.busName == name }, Settings())
+        return row(title, words, .property(property, at: path), facts, names, icons)
+    }
+
+    /// Returns the row of a key of the configuration.
+    func row(
+        _ title: String,
+        key: String,
+        words: String = "",
+        names: [String]? = nil
+    ) -> GTK.Row {
+        row(title, words, .key(key), Configuration.facts(of: key), names, [])
+    }
+
+    private func row(
+        _ title: String,
+        _ words: String,
+        _ place: ValuePlace,
+        _ facts: SettingFacts?,
+        _ names: [String]?,
+        _ icons: [String]
+    ) -> GTK.Row {
+        if let range = facts?.range {
+            return slider(title, place, range, step: 0.01, initial: facts?.initial?.number) {
+                "\(Int(($0 * 100).rounded())) %"
+            }
+        }
+        guard let facts, !facts.words.isEmpty else {
+            let row = SwitchRow(title, words)
+            row.onToggle { [unowned self] in set(place, .boolean($0)) }
+            bind(row, place) { [unowned row] in row.isOn = $0.boolean ?? false }
+            return row
+        }
+        let names =
+            names ?? facts.words.map { $0.replacing("-", with: " ").capitalizedFirst }
+        guard icons.isEmpty else {
+            let row = SegmentRow(title, words, Array(zip(icons.map(icon), names)))
+            row.onChoice { [unowned self] in set(place, .string(facts.words[$0])) }
+            bind(row, place) { [unowned row] in
+                row.chosen = facts.words.firstIndex(of: $0.string ?? "")
+            }
+            return row
+        }
+        return choice(title, place, words, Array(zip(facts.words.map { .text($0) }, names)))
+    }
+
+    /// Returns the row of a value that is one of `choices`.
+    func choice(
+        _ title: String,
+        _ place: ValuePlace,
+        _ words: String = "",
+        _ choices: [(Plain, String)]
+    ) -> ChoiceRow {
+        let row = ChoiceRow(title, words)
+        row.onChoice { [unowned self] in
+            if choices.indices.contains($0) { set(place, Value(choices[$0].0)) }
+        }
+        bind(row, place) { [unowned row] value in
+            // One that only the file can have is shown beside the others.
+            let present = Plain(value)
+            let index = choices.firstIndex { $0.0 == present } ?? choices.count
+            let other = index < choices.count ? [] : [present.text ?? present.excerpt]
+            row.show(choices.map(\.1) + other, chosen: index)
+        }
+        return row
+    }
+
+    /// Returns the row of a number, which `words` tells.
+    func slider(
+        _ title: String,
+        _ place: ValuePlace,
+        _ range: ClosedRange<Double>,
+        step: Double,
+        initial: Double?,
+        _ words: @escaping (Double) -> String
+    ) -> SliderRow {
+        let row = SliderRow(title, range, step: step, initial: initial, words)
+        row.onChange { [unowned self] in set(place, .double($0)) }
+        bind(row, place) { [unowned row] in row.value = Plain($0).number ?? 0 }
+        return row
+    }
+}

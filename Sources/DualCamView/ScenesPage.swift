@@ -1,0 +1,167 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import GTK
+import ViewCore
+
+/// The page of the saved scenes, each as small as what it shows.
+///
+/// - Context: bound to GTK's thread.
+final class ScenesPage {
+    let page: PreferencesPage
+    private unowned let rows: PreferenceRows
+    private let list = FlowBox(most: 3, spacing: 16)
+    private let save: Button
+    private var cells: [Cell] = []
+    /// The scenes as text, of which the cells were made.
+    private var text = ""
+    /// The names of the scenes, and the present one, when they were read.
+    private var read: [String] = []
+
+    /// A scene.
+    private struct Cell {
+        let name: String
+        let values: [String: Plain]
+        let miniature = Miniature(ScenesPage.size)
+        let choose: ToggleButton
+        let rename = Button(icon: icon("edit"), "Rename")
+        let remove = Button(icon: icon("trash"), "Delete")
+        let widget: Overlay
+
+        init(_ name: String, _ values: [String: Plain]) {
+            (self.name, self.values) = (name, values)
+            let title = Label(name.capitalizedFirst).shortens()
+            choose = ToggleButton(Box(vertical: true, spacing: 4, [miniature.widget, title]), name)
+            widget = Overlay(choose.style("flat", "pick-tile"))
+            widget.style("scene").place(.center, .start)
+            for (button, word) in [(rename, "Rename"), (remove, "Delete")] {
+                button.style("disc").named("\(word) \(name)")
+            }
+            widget.add(Box(spacing: 4, [rename, remove]).place(.end, .start, margin: 8))
+        }
+    }
+
+    private static let size = Size(width: 160, height: 90)
+
+    init(_ rows: PreferenceRows) {
+        self.rows = rows
+        let plus = Box(
+            vertical: true,
+            spacing: 8,
+            [Image(icon: icon("add"), pixels: 20), Label("Save What You See")]
+        )
+        save = Button(plus.place(.center, .center), "Save What You See")
+        save.style("flat", "add-scene").place(.center, .start, margin: 3)
+        save.request(width: Self.size.width, height: Self.size.height)
+        list.append(save)
+        page = PreferencesPage(
+            "Scenes",
+            icon: icon("scenes"),
+            [
+                PreferencesGroup("", "", [list]),
+                PreferencesGroup(
+                    "",
+                    "",
+                    [
+                        rows.choice(
+                            "Change of pictures",
+                            .key("scene.swap-duration-ms"),
+                            "",
+                            [(.int(0), "At once"), (.int(300), "Smooth"), (.int(800), "Slow")]
+                        ),
+                        rows.choice(
+                            "At the start",
+                            .key("state.remember"),
+                            "What is as you left it",
+                            [
+                                (.bool(true), "Everything"),
+                                (.text("settings"), "All but the swap"), (.bool(false), "Nothing"),
+                            ]
+                        ),
+                    ]
+                ),
+            ]
+        )
+        save.onClick { [unowned self] in
+            let names = Set(cells.map(\.name))
+            let number = (1...).first { !names.contains("Scene \($0)") } ?? 1
+            ask("Save this picture as a scene", "Scene \(number)", "Save", [:]) { [unowned rows] in
+                rows.daemon?.call(\ScenesInterface.save, $0) { rows.done($0.error) }
+            }
+        }
+        rows.bind { [unowned self] in follow() }
+    }
+
+    /// Asks for the name of a scene, beside what it shows.
+    private func ask(
+        _ question: String,
+        _ name: String,
+        _ answer: String,
+        _ values: [String: Plain],
+        _ done: @escaping (String) -> Void
+    ) {
+        let picture = Miniature(Size(width: 112, height: 63))
+        picture.show(rows.owner.look.applying(values), rows.pictures)
+        rows.window?.askName(question, name, answer: answer, beside: picture.widget, done)
+    }
+
+    private func follow() {
+        let daemon = rows.daemon
+        let isPresent = daemon?.isPresent == true
+        list.isSensitive = isPresent
+        let current = daemon?[\ScenesInterface.current] ?? ""
+        for cell in cells { cell.choose.isOn = cell.name == current }
+        // One that was saved again has the same name, and is the present one.
+        let state = (daemon?[\ScenesInterface.names] ?? []) + [current]
+        guard isPresent, state != read else { return }
+        read = state
+        daemon?.call(\ScenesInterface.export, []) { [weak self] answer in
+            if case .success(let text) = answer, text != self?.text { self?.show(text) }
+        }
+    }
+
+    private func show(_ text: String) {
+        guard let book = try? SceneBook(parsing: text) else { return }
+        self.text = text
+        for cell in cells { list.remove(cell.widget) }
+        list.remove(save)
+        let names = rows.daemon?[\ScenesInterface.names] ?? []
+        cells = names.map { Cell($0, (try? book.preset($0))?.values ?? [:]) }
+        for cell in cells {
+            attach(cell)
+            list.append(cell.widget)
+        }
+        list.append(save)
+        let current = rows.daemon?[\ScenesInterface.current] ?? ""
+        for cell in cells { cell.choose.isOn = cell.name == current }
+        show()
+    }
+
+    private func attach(_ cell: Cell) {
+        let (name, rows) = (cell.name, rows)
+        cell.choose.onToggle { [unowned self] _ in
+            // The present one stays marked when it is chosen again.
+            for other in cells { other.choose.isOn = other.name == name }
+            rows.owner.apply(name)
+        }
+        cell.rename.onClick { [unowned self] in
+            ask("Rename this scene", name, "Rename", cell.values) { [unowned rows] new in
+                guard new != name else { return }
+                rows.daemon?.call(\ScenesInterface.rename, (name, new)) { rows.done($0.error) }
+            }
+        }
+        cell.remove.onClick { [unowned rows] in
+            rows.window?.ask("Delete “\(name)”?", "", ["Cancel", "Delete"]) { [weak rows] answer in
+                guard answer == 1 else { return }
+                rows?.daemon?.call(\ScenesInterface.remove, name) { rows?.done($0.error) }
+            }
+        }
+    }
+
+    /// Shows what the cameras see now.
+    func show() {
+        let look = rows.owner.look
+        for cell in cells { cell.miniature.show(look.applying(cell.values), rows.pictures) }
+    }
+}

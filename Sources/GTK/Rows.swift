@@ -1,0 +1,145 @@
+import CGTK
+
+/// A row with a slider, its value in words, and a button that puts it back where it was at first.
+package final class SliderRow: Row {
+    private let slider: Widget
+    private let shown = Label()
+    private let back = Button(icon: "edit-undo-symbolic", "Reset")
+    private let told: (Double) -> String
+    private let initial: Double?
+    private var isSetting = false
+
+    /// Creates a slider of values in `range`, `step` apart, which `words` tells. It goes back to
+    /// `initial`; without one there is no way back.
+    package init(
+        _ title: String,
+        _ range: ClosedRange<Double>,
+        step: Double,
+        initial: Double?,
+        _ words: @escaping (Double) -> String
+    ) {
+        (told, self.initial) = (words, initial)
+        let end = max(range.upperBound, range.lowerBound + step)
+        slider = Widget(
+            gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, range.lowerBound, end, step)
+        )
+        super.init(title, after: [slider, shown, back])
+        let scale = slider.pointer.assumingMemoryBound(to: GtkScale.self)
+        gtk_scale_set_draw_value(scale, 0)
+        slider.expand(true, false).place(.fill, .center).named(title)
+        slider.request(width: 90)
+        if range.lowerBound < 0, let initial {
+            gtk_scale_set_has_origin(scale, 0)
+            gtk_scale_add_mark(scale, initial, GTK_POS_BOTTOM, nil)
+        }
+        leaveWheel()
+        gtk_label_set_width_chars(shown.opaque, 5)
+        gtk_label_set_xalign(shown.opaque, 1)
+        back.style("flat").named("Reset \(title)")
+        back.isVisible = initial != nil
+        show()
+        slider.connect("value-changed") { [unowned self] in show() }
+        back.onClick { [unowned self] in reset() }
+    }
+
+    /// Goes back to where it was at first, as if people had moved it there.
+    package func reset() { if let initial { gtk_range_set_value(adjusted, initial) } }
+
+    private var adjusted: UnsafeMutablePointer<GtkRange> {
+        slider.pointer.assumingMemoryBound(to: GtkRange.self)
+    }
+
+    /// Leaves the wheel to the page: one that scrolls it is not meant for what comes under it.
+    private func leaveWheel() {
+        let list = Object(
+            taking: gtk_widget_observe_controllers(slider.widget).map {
+                UnsafeMutableRawPointer($0)
+            }
+        )
+        let all = (0..<g_list_model_get_n_items(list.opaque)).map {
+            Object(taking: g_list_model_get_item(list.opaque, $0))
+        }
+        for controller in all where controller.is(gtk_event_controller_scroll_get_type()) {
+            gtk_widget_remove_controller(slider.widget, controller.opaque)
+        }
+    }
+
+    /// The present value. Setting it calls no handler.
+    package var value: Double {
+        get { gtk_range_get_value(adjusted) }
+        set {
+            isSetting = true
+            gtk_range_set_value(adjusted, newValue)
+            isSetting = false
+        }
+    }
+
+    private func show() {
+        shown.text = told(value)
+        guard let initial else { return }
+        // What cannot be seen keeps its room: all sliders of a group are as long.
+        let differs = abs(value - initial) > 1e-6
+        back.opacity = differs ? 1 : 0
+        back.isSensitive = differs
+    }
+
+    /// Calls `handler` with each value that the user chooses.
+    package func onChange(_ handler: @escaping (Double) -> Void) {
+        slider.connect("value-changed") { [unowned self] in if !isSetting { handler(value) } }
+    }
+}
+
+/// A row with a few words beside one another, of which one is chosen.
+package final class SegmentRow: Row {
+    private let buttons: [ToggleButton]
+
+    package init(_ title: String, _ words: String, _ names: [(icon: String, name: String)]) {
+        buttons = names.map { icon, name in
+            ToggleButton(Box(spacing: 8, [Image(icon: icon), Label(name)]), name)
+        }
+        super.init(title, words, after: [Box(buttons).style("linked")])
+    }
+
+    /// The index of the chosen one. Setting it calls no handler.
+    package var chosen: Int? {
+        get { buttons.firstIndex { $0.isOn } }
+        set { for (index, button) in buttons.enumerated() { button.isOn = index == newValue } }
+    }
+
+    /// Calls `handler` with the index that the user chooses.
+    package func onChoice(_ handler: @escaping (Int) -> Void) {
+        for (index, button) in buttons.enumerated() {
+            button.onToggle { [unowned self] _ in
+                chosen = index
+                handler(index)
+            }
+        }
+    }
+}
+
+/// A row of words that people write.
+package final class EntryRow: Widget {
+    package init(_ title: String) {
+        super.init(adw_entry_row_new())
+        let row = pointer.assumingMemoryBound(to: AdwPreferencesRow.self)
+        adw_preferences_row_set_use_markup(row, 0)
+        adw_preferences_row_set_title(row, title)
+    }
+
+    /// The words. They stay as they are while people write.
+    package var text: String {
+        get { String(cString: gtk_editable_get_text(opaque)) }
+        set {
+            let flags = gtk_widget_get_state_flags(widget).rawValue
+            let isBusy = flags & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
+            if !isBusy, newValue != text { gtk_editable_set_text(opaque, newValue) }
+        }
+    }
+
+    /// Calls `handler` when people are done with their words.
+    package func onApply(_ handler: @escaping () -> Void) {
+        let row = pointer.assumingMemoryBound(to: AdwEntryRow.self)
+        adw_entry_row_set_show_apply_button(row, 1)
+        connect("apply", handler)
+    }
+}
