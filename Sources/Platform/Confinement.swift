@@ -11,7 +11,8 @@ package enum Confinement {
     /// the service manager may refuse it. Throws the errno of the last refusal if the system allows
     /// neither.
     package static func enter() throws(SystemError) {
-        let (files, calls) = (csandbox_leave_files(false), csandbox_leave_calls(false))
+        let files = csandbox_leave_files(csandbox_nobody)
+        let calls = csandbox_leave_calls(csandbox_nobody)
         guard files == 0 || calls == 0 else { throw SystemError("seccomp", errno: calls) }
     }
 
@@ -20,10 +21,18 @@ package enum Confinement {
     /// or of seccomp, without which the process could still reach the session bus.
     package static func enter(reaching peer: Peer) throws(SystemError) {
         for address in peer.addresses { csandbox_add_peer(address, address.count) }
-        _ = csandbox_leave_files(true)
+        _ = csandbox_leave_files(csandbox_peers)
         let serving = csandbox_serve_peers(peer.usesDatagrams)
         guard serving == 0 else { throw SystemError("posix_spawn", errno: serving) }
-        let calls = csandbox_leave_calls(true)
+        let calls = csandbox_leave_calls(csandbox_peers)
+        guard calls == 0 else { throw SystemError("seccomp", errno: calls) }
+    }
+
+    /// Takes the same, except for connections that others make to a socket which listens already,
+    /// on every kernel. Throws the errno of seccomp, without which the process could connect.
+    package static func enterServing() throws(SystemError) {
+        _ = csandbox_leave_files(csandbox_guests)
+        let calls = csandbox_leave_calls(csandbox_guests)
         guard calls == 0 else { throw SystemError("seccomp", errno: calls) }
     }
 

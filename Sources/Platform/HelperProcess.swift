@@ -127,10 +127,12 @@ package final class HelperProcess {
     }
 
     /// Sends a byte, or drops it if the process does not take it. Neither waits nor allocates.
-    package func send(byte: UInt8) {
-        var byte = byte
+    package func send(byte: UInt8) { withUnsafeBytes(of: byte) { offer($0) } }
+
+    /// Sends `message`, or drops it if the process does not take it. Neither waits nor allocates.
+    package func offer(_ message: UnsafeRawBufferPointer) {
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        _ = Glibc.send(socket.number, &byte, 1, flags)
+        _ = Glibc.send(socket.number, message.baseAddress, message.count, flags)
     }
 
     /// Lets the process end by itself within `patience`, or kills it, and waits for its end.
@@ -236,28 +238,35 @@ package enum HelperService {
         }
     }
 
-    /// Takes one message with one descriptor, confines the process to `memory` bytes and the peer
-    /// that `prepare` returns, and runs `body` until it returns. `prepare` reads what needs files;
-    /// it returns `nil` if it has nothing to read. `body` sends with `send(_:)`, and sees with
-    /// `take()` what the daemon sends.
+    /// Takes one message with `count` descriptors, limits the process to `memory` bytes, confines
+    /// it in the way that `prepare` returns, and runs `body` until it returns. `prepare` reads what
+    /// needs files; it returns `nil` if there is nothing to do. `body` sends with `send(_:)`, and
+    /// sees with `take(into:)` what the daemon sends.
     package static func stream(
         memory: UInt,
-        prepare: (_ message: ArraySlice<UInt8>) -> Confinement.Peer?,
-        _ body: (_ descriptor: CInt) -> Void
+        descriptors count: Int = 1,
+        prepare: (
+            _ message: ArraySlice<UInt8>, _ descriptors: [CInt]
+        ) -> (() throws(SystemError) -> Void)?,
+        _ body: (_ descriptors: [CInt]) -> Void
     ) -> Never {
         begin(memory: memory)
         var buffer = [UInt8](repeating: 0, count: HelperProcess.longestMessage)
         var descriptors = [CInt](repeating: -1, count: Int(csandbox_most_descriptors))
         var number: CInt = 0
-        let count = retryingInterrupts {
+        let length = retryingInterrupts {
             csandbox_receive(socket, &buffer, buffer.count, &descriptors, &number)
         }
-        guard count > 0, number == 1 else { _exit(EXIT_FAILURE) }
-        guard let peer = prepare(buffer[..<count]) else { _exit(EXIT_SUCCESS) }
-        confine { () throws(SystemError) in try Confinement.enter(reaching: peer) }
-        body(descriptors[0])
+        guard length > 0, number == count else { _exit(EXIT_FAILURE) }
+        let files = Array(descriptors[..<count])
+        guard let enter = prepare(buffer[..<length], files) else { _exit(EXIT_SUCCESS) }
+        confine(enter)
+        body(files)
         _exit(EXIT_SUCCESS)
     }
+
+    /// Readable when `take(into:)` has something.
+    package static var descriptor: CInt { socket }
 
     /// Sends `message` to the daemon. Waits while it takes none.
     package static func send(_ message: UnsafeRawBufferPointer) {
@@ -266,20 +275,14 @@ package enum HelperService {
         }
     }
 
-    /// The next byte that the daemon has sent.
-    package enum Taken: Hashable, Sendable {
-        case byte(UInt8)
-        case nothing
-        /// There will be none: the daemon has no use for this process any more.
-        case end
-    }
-
-    /// Returns the next byte from the daemon. Never waits.
-    package static func take() -> Taken {
-        var byte: UInt8 = 0
-        let count = retryingInterrupts { recv(socket, &byte, 1, CInt(MSG_DONTWAIT)) }
-        if count > 0 { return .byte(byte) }
-        return count < 0 && errno == EAGAIN ? .nothing : .end
+    /// Takes the next message from the daemon; `ended` if it has no use for this process any more.
+    /// Never waits.
+    package static func take(into buffer: UnsafeMutableRawBufferPointer) -> HelperProcess.Received {
+        let count = retryingInterrupts {
+            recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+        }
+        if count > 0 { return .message(count) }
+        return count < 0 && errno == EAGAIN ? .nothing : .ended(0)
     }
 
     private static func begin(memory: UInt) {

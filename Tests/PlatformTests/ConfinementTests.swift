@@ -48,7 +48,7 @@ private func attempts(of own: pid_t) -> [CInt] {
     @Test func `seccomp alone keeps a thread from files and other programs`() throws {
         let own = getpid()
         let failures = try confined(by: { () throws(SystemError) in
-            let error = csandbox_leave_calls(false)
+            let error = csandbox_leave_calls(csandbox_nobody)
             guard error == 0 else { throw SystemError("seccomp", errno: error) }
         }) { attempts(of: own) }
         #expect(failures == Array(repeating: EPERM, count: 12))
@@ -57,7 +57,7 @@ private func attempts(of own: pid_t) -> [CInt] {
     @Test func `Landlock alone keeps a thread from files, where the kernel has it`() throws {
         let refusal = Mutex<CInt>(0)
         let failures = try confined(by: { () throws(SystemError) in
-            let error = csandbox_leave_files(false)
+            let error = csandbox_leave_files(csandbox_nobody)
             refusal.withLock { $0 = error }
         }) {
             [
@@ -194,6 +194,53 @@ private func attempts(of own: pid_t) -> [CInt] {
         #expect(poll([pollfd(fd: datagrams.socket, events: Int16(POLLIN), revents: 0)]) == 0)
         #expect(poll([pollfd(fd: other.socket, events: Int16(POLLIN), revents: 0)]) == 0)
         #expect(poll([pollfd(fd: peer.socket, events: Int16(POLLIN), revents: 0)]) == 1)
+    }
+
+    @Test func aThreadThatServesTakesConnectionsAndMakesNone() throws {
+        let (served, other) = (try bound(SOCK_STREAM), try bound(SOCK_STREAM))
+        let guest = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { for socket in [served.socket, other.socket, guest] { close(socket) } }
+        func place<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<sockaddr>) -> Result) -> Result
+        {
+            bytes.withUnsafeBytes {
+                let address = $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+                return address.map(body).unsafelyUnwrapped
+            }
+        }
+        try #require(place(served.address) { connect(guest, $0, 16) } == 0)
+        let (listener, address, own) = (served.socket, other.address, getpid())
+        let results = try confined(by: Confinement.enterServing) { () -> [String: CInt] in
+            func error(_ result: Int) -> CInt { result < 0 ? errno : 0 }
+            let accepted = accept(listener, nil, nil)
+            let isTaken = error(Int(accepted))
+            let sent = error(send(accepted, "x", 1, CInt(MSG_NOSIGNAL)))
+            // A socket that was shut down may be connected anew.
+            shutdown(listener, CInt(SHUT_RD))
+            var results = ["accept": isTaken, "send": sent]
+            for (number, name) in [(listener, "listener"), (accepted, "accepted")] {
+                results["\(name) connects"] = address.withUnsafeBytes {
+                    let to = $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+                    return error(Int(connect(number, to, 16)))
+                }
+                results["\(name) sends there"] = address.withUnsafeBytes {
+                    let to = $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+                    return error(sendto(number, "x", 1, CInt(MSG_FASTOPEN.rawValue), to, 16))
+                }
+                results["\(name) sends a message there"] = address.withUnsafeBytes { bytes in
+                    var message = msghdr()
+                    message.msg_name = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+                    message.msg_namelen = 16
+                    return error(sendmsg(number, &message, CInt(MSG_FASTOPEN.rawValue)))
+                }
+                results["\(name) listens"] = error(Int(listen(number, 1)))
+            }
+            close(accepted)
+            for (index, number) in attempts(of: own).enumerated() { results["\(index)"] = number }
+            return results
+        }
+        let done = results?.filter { $0.value == 0 }.keys.sorted()
+        #expect(done == ["accept", "send"], "\(results ?? [:])")
+        #expect(poll([pollfd(fd: other.socket, events: Int16(POLLIN), revents: 0)]) == 0)
     }
 
     private func poll(_ entries: [pollfd]) -> CInt {

@@ -36,7 +36,7 @@
 #define RESULT(machine) machine.__gregs[REG_A0]
 #endif
 
-int csandbox_leave_files(bool network)
+int csandbox_leave_files(enum csandbox_network network)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -49,7 +49,7 @@ int csandbox_leave_files(bool network)
         uint64_t files, network, scopes;
     } rights = {
         .files = version >= 5 ? 0xFFFF : version >= 3 ? 0x7FFF : version == 2 ? 0x3FFF : 0x1FFF,
-        .network = version >= 4 && !network ? 3 : 0,
+        .network = version >= 4 && network != csandbox_peers ? 3 : 0,
         .scopes = version >= 6 ? 3 : 0,
     };
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
@@ -192,13 +192,13 @@ int csandbox_serve_peers(bool by_datagrams)
     return sigaction(SIGSYS, &action, NULL) == 0 ? 0 : errno;
 }
 
-int csandbox_leave_calls(bool network)
+int csandbox_leave_calls(enum csandbox_network network)
 {
 #ifdef ARCHITECTURE
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     // Sockets of the internet, and none to programs of this machine such as the session bus. They
     // are of no use until the process that was started before connects them: `trapped` asks it.
-    struct sock_filter sockets[] = {
+    struct sock_filter peers[] = {
         TRAP(connect), TRAP(bind), TRAP(sendmsg),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 9),
         LOAD(args[0]),
@@ -210,6 +210,23 @@ int csandbox_leave_calls(bool network)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0),
         RETURN(SECCOMP_RET_TRAP),
         RETURN(SECCOMP_RET_ALLOW),
+        ALLOW(recvmmsg),
+    };
+    // Those that others connect to a socket that listens already. One that was shut down could be
+    // connected again by sendmsg(2) with MSG_FASTOPEN and an address.
+    struct sock_filter guests[] = {
+        ALLOW(accept4),
+#ifdef SYS_accept
+        ALLOW(accept),
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 4),
+        LOAD(args[2]),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 0, 1),
+        RETURN(SECCOMP_RET_ERRNO | EPERM),
+        RETURN(SECCOMP_RET_ALLOW),
+    };
+    // What both do with them.
+    struct sock_filter sockets[] = {
         // Without an address: both halves of the pointer are 0.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 6),
         LOAD(args[4]),
@@ -233,7 +250,7 @@ int csandbox_leave_calls(bool network)
         RETURN(SECCOMP_RET_ERRNO | EPERM),
         RETURN(SECCOMP_RET_ALLOW),
         ALLOW(getsockopt), ALLOW(getsockname), ALLOW(getpeername), ALLOW(shutdown),
-        ALLOW(recvmmsg), ALLOW(pselect6), ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(epoll_ctl),
+        ALLOW(pselect6), ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(epoll_ctl),
         ALLOW(epoll_pwait),
 #ifdef SYS_select
         ALLOW(select),
@@ -298,14 +315,19 @@ int csandbox_leave_calls(bool network)
         RETURN(SECCOMP_RET_ERRNO | EPERM),
     };
     // The first four instructions come first, and leave the number of the call loaded; no later
-    // one loads anything else for the calls of `sockets`.
-    enum { head = 4, most = sizeof filter / sizeof *filter + sizeof sockets / sizeof *sockets };
+    // one loads anything else for the calls of the lists before it.
+    enum { head = 4, most = (sizeof filter + sizeof peers + sizeof guests + sizeof sockets) / sizeof *filter };
     struct sock_filter all[most];
-    size_t more = network ? sizeof sockets : 0;
-    memcpy(all, filter, head * sizeof *filter);
-    memcpy(all + head, sockets, more);
-    memcpy((char *)(all + head) + more, filter + head, sizeof filter - head * sizeof *filter);
-    struct sock_fprog program = {(unsigned short)((sizeof filter + more) / sizeof *filter), all};
+    size_t count = 0;
+#define ADD(list, start, end) \
+    memcpy(all + count, (list) + (start), ((end) - (start)) * sizeof *(list)), count += (end) - (start)
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+    ADD(filter, 0, head);
+    if (network == csandbox_peers) ADD(peers, 0, LENGTH(peers));
+    if (network == csandbox_guests) ADD(guests, 0, LENGTH(guests));
+    if (network != csandbox_nobody) ADD(sockets, 0, LENGTH(sockets));
+    ADD(filter, head, LENGTH(filter));
+    struct sock_fprog program = {(unsigned short)count, all};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : errno;
 #else
     return EINVAL;

@@ -79,7 +79,8 @@ final class NetworkCamera {
                     message: picture
                 )
             case .failed(let error): throw error
-            case nil: throw NetworkError(.system, "its reader sent something that is no picture")
+            case .said, nil:
+                throw NetworkError(.system, "its reader sent something that is no picture")
             }
         case .ended(let status): throw NetworkError(.system, HelperProcess.describe(status))
         }

@@ -16,7 +16,7 @@ package enum NetworkHelper {
     package static func run() -> Never {
         var request: NetworkRequest?
         var addresses: [HostAddress] = []
-        HelperService.stream(memory: memory) { message in
+        HelperService.stream(memory: memory) { message, _ in
             guard let asked = NetworkRequest(String(decoding: message, as: UTF8.self)) else {
                 return nil
             }
@@ -29,11 +29,12 @@ package enum NetworkHelper {
                 PictureOutlet.report(error)
                 return nil
             }
-            return (addresses.map(\.bytes), usesDatagrams: asked.address.scheme == .srt)
-        } _: { file in
+            let peer = (addresses.map(\.bytes), usesDatagrams: asked.address.scheme == .srt)
+            return { () throws(SystemError) in try Confinement.enter(reaching: peer) }
+        } _: { files in
             guard let request else { return }
             do throws(NetworkError) {
-                try read(request, addresses.map(\.number), file)
+                try read(request, addresses.map(\.number), files[0])
             } catch {
                 // A camera could have said it again, in an address or a type.
                 let secret = request.user?.password ?? ""
@@ -211,13 +212,20 @@ final class PictureOutlet {
     private var sequence: UInt64 = 0
     /// `true` once the daemon has no use for pictures any more.
     private(set) var isEnding = false
-    /// The work since the last picture.
-    private var work = WorkBudget()
+    /// The work since the last picture; `nil`: as much as it takes.
+    private var work: WorkBudget?
+    /// The closure called with a message of the daemon that is no slot.
+    private let command: ((UnsafeRawBufferPointer) -> Void)?
 
-    /// Leaves pictures in the memory behind `file`.
+    /// Leaves pictures in the memory behind `file`. With `command`, the process takes messages
+    /// beside those that free slots, and may wait for pictures without an end.
     ///
     /// - Throws: the errno of mmap(2).
-    init(_ file: CInt) throws(SystemError) { memory = try SharedPictures(of: file) }
+    init(_ file: CInt, command: ((UnsafeRawBufferPointer) -> Void)? = nil) throws(SystemError) {
+        memory = try SharedPictures(of: file)
+        self.command = command
+        work = command == nil ? WorkBudget() : nil
+    }
 
     /// Reports to the daemon why there are no pictures.
     static func report(_ error: NetworkError) { send(.failed(error)) }
@@ -225,18 +233,23 @@ final class PictureOutlet {
     /// Reads the daemon's messages. Returns `false` if it wants no more pictures. Ends the process
     /// after `WorkBudget` without a picture: an attacker can send data without end.
     func proceed() -> Bool {
-        if work.isUsedUp {
+        if work?.isUsedUp ?? false {
             Self.report(NetworkError(.unreadable, "it sends much, but no picture"))
             _exit(EXIT_SUCCESS)
         }
-        while !isEnding {
-            switch HelperService.take() {
-            case .byte(let slot): if Int(slot) < isFree.count { isFree[Int(slot)] = true }
-            case .nothing: return true
-            case .end: isEnding = true
+        return withUnsafeTemporaryAllocation(byteCount: PictureMessage.longest, alignment: 8) {
+            bytes in
+            while !isEnding {
+                switch HelperService.take(into: bytes) {
+                case .message(1): if Int(bytes[0]) < isFree.count { isFree[Int(bytes[0])] = true }
+                case .message(let count):
+                    command?(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                case .nothing: return true
+                case .ended: isEnding = true
+                }
             }
+            return false
         }
-        return false
     }
 
     /// Leaves a picture of `count` bytes, which `fill` writes; a JPEG if there is no `layout`.
@@ -247,7 +260,7 @@ final class PictureOutlet {
         arrival: Timestamp = MonotonicClock.now,
         fill: (UnsafeMutableRawBufferPointer) -> Void
     ) {
-        work = WorkBudget()
+        if work != nil { work = WorkBudget() }
         _ = proceed()
         sequence += 1
         guard count <= PictureMessage.slotSize, let slot = isFree.firstIndex(of: true) else {
@@ -269,7 +282,8 @@ final class PictureOutlet {
         )
     }
 
-    private static func send(_ message: PictureMessage) {
+    /// Sends `message` to the daemon.
+    static func send(_ message: PictureMessage) {
         withUnsafeTemporaryAllocation(byteCount: PictureMessage.longest, alignment: 8) { bytes in
             let count = message.write(to: bytes)
             HelperService.send(UnsafeRawBufferPointer(rebasing: bytes[..<count]))

@@ -6,6 +6,8 @@ enum PictureMessage: Hashable {
     case picture(Picture)
     /// There will be no pictures.
     case failed(NetworkError)
+    /// Something else, in words that only some helper has.
+    case said(String)
 
     /// A picture in the shared memory, until the daemon gives its slot back.
     struct Picture: Hashable {
@@ -25,9 +27,9 @@ enum PictureMessage: Hashable {
     /// the longest JPEG.
     static let (slotCount, slotSize) = (4, 1 << 24)
     /// The most bytes of a message.
-    static let longest = 1024
+    static let longest = 4096
 
-    private static let (pictureTag, failureTag) = (UInt8(1), UInt8(2))
+    private static let (pictureTag, failureTag, wordsTag) = (UInt8(1), UInt8(2), UInt8(3))
     private static let pictureLength = 44
 
     /// Writes the message to `bytes`, which have room for `longest`, and returns its length.
@@ -50,11 +52,24 @@ enum PictureMessage: Hashable {
             bytes.storeBytes(of: picture.arrival.nanoseconds, toByteOffset: 32, as: Int64.self)
             return Self.pictureLength
         case .failed(let error):
-            let text = "\(error.code.rawValue) \(error.detail)".utf8.prefix(Self.longest - 1)
-            bytes[0] = Self.failureTag
-            UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyBytes(from: text)
-            return 1 + text.count
+            return Self.write(
+                "\(error.code.rawValue) \(error.detail)",
+                as: Self.failureTag,
+                to: bytes
+            )
+        case .said(let words): return Self.write(words, as: Self.wordsTag, to: bytes)
         }
+    }
+
+    private static func write(
+        _ text: String,
+        as tag: UInt8,
+        to bytes: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        let text = text.utf8.prefix(longest - 1)
+        bytes[0] = tag
+        UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyBytes(from: text)
+        return 1 + text.count
     }
 
     /// Reads a message, of which the process may have made up every byte; `nil` if it is none. A
@@ -71,6 +86,7 @@ enum PictureMessage: Hashable {
                 return nil
             }
             self = .failed(NetworkError(code, words.dropFirst().first ?? ""))
+        case Self.wordsTag: self = .said(String(decoding: bytes.dropFirst(), as: UTF8.self))
         default: return nil
         }
     }

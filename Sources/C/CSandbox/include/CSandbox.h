@@ -7,18 +7,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+// Whom a process may reach on the network: nobody, the peers of `csandbox_serve_peers`, or those
+// who connect to a socket of its that listens already.
+enum csandbox_network { csandbox_nobody, csandbox_peers, csandbox_guests };
+
 // Takes from the calling thread, and from all threads that it starts, the right to gain privileges
-// (PR_SET_NO_NEW_PRIVS), to open files and, unless `network`, to connect by TCP, with Landlock.
+// (PR_SET_NO_NEW_PRIVS), to open files and, unless it has peers, to connect by TCP, with Landlock.
 // Returns 0 or an errno: ENOSYS or EOPNOTSUPP if the kernel has no Landlock, EPERM if a filter
 // refuses its calls.
-int csandbox_leave_files(bool network);
+int csandbox_leave_files(enum csandbox_network);
 
 // Takes every system call from the calling thread, and from all threads that it starts, except for
-// those that work on open descriptors, memory, threads and time, with seccomp. If `network`, there
-// are sockets of the internet, too, which can be connected to the peers of `csandbox_serve_peers`
-// alone. Other calls fail with EPERM. Returns 0 or an errno: EINVAL if the kernel has no seccomp.
-// Takes the right to gain privileges as well, as prctl(2) requires.
-int csandbox_leave_calls(bool network);
+// those that work on open descriptors, memory, threads and time, with seccomp. For peers there
+// are sockets of the internet, too, which can be connected to them alone; for guests there is
+// accept(2). Other calls fail with EPERM. Returns 0 or an errno: EINVAL if the kernel has no
+// seccomp. Takes the right to gain privileges as well, as prctl(2) requires.
+int csandbox_leave_calls(enum csandbox_network);
 
 // Adds an address, a struct sockaddr of the internet, to those that are one peer's.
 void csandbox_add_peer(const void *address, size_t length);
