@@ -95,6 +95,12 @@ let package = Package(
             path: "Sources/C/CCurl",
             cSettings: [.unsafeFlags(hardening)]
         ),
+        // Loads libmicrohttpd, GnuTLS and libqrencode when they are first needed.
+        .target(
+            name: "CPhone",
+            path: "Sources/C/CPhone",
+            cSettings: [.unsafeFlags(hardening)]
+        ),
         .systemLibrary(name: "CDBus", path: "Sources/C/CDBus", pkgConfig: "dbus-1"),
         .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "glib-2.0"),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
@@ -166,7 +172,7 @@ let package = Package(
             name: "Capture",
             dependencies: [
                 "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CCurl",
-                "CLinux", "CSandbox", "CUdev", "CV4L2",
+                "CLinux", "CPhone", "CSandbox", "CUdev", "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),

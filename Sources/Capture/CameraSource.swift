@@ -43,16 +43,20 @@ extension CameraSource {
 }
 
 /// Returns the source that opens what `use` describes. A V4L2 device or PipeWire node that does not
-/// exist still makes a source, which throws when it is opened.
+/// exist still makes a source, which throws when it is opened. `phones` are those that it may be.
 ///
-/// - Throws: `unsupported` for an unknown test picture.
-package func cameraSource(_ use: SourceUse) throws(CaptureError) -> any CameraSource {
+/// - Throws: `unsupported` for an unknown test picture, and for a phone without `phones`.
+package func cameraSource(
+    _ use: SourceUse,
+    phones: Phones? = nil
+) throws(CaptureError) -> any CameraSource {
     switch use.specification {
     case .auto, .v4l2: V4L2Source(use)
     case .test(let name): try TestSource(name, role: .back)
     case .file(let path): FileSource(path: path)
     case .pipewire(let node): PipeWireSource(node: node, name: use.name)
     case .url(let address): NetworkSource(address, credentials: use.credentials)
+    case .phone(let name): try PhoneSource(name, use.name, phones)
     }
 }
 
@@ -85,6 +89,8 @@ package protocol CameraStream: AnyObject {
     /// `true` if every picture is needed, even one that has a newer one behind it. Otherwise `next`
     /// may return `outdated` instead of converting such a picture.
     var isEveryPictureNeeded: Bool { get set }
+    /// `false` while nobody sees or records the pictures. Most streams deliver them anyway.
+    var isShown: Bool { get set }
 }
 
 extension CameraStream {
@@ -95,6 +101,10 @@ extension CameraStream {
     package var decoding: Timestamp { .zero }
     /// `false`: most streams keep only the newest picture.
     package var hasNewer: Bool { false }
+    package var isShown: Bool {
+        get { true }
+        set {}
+    }
     /// `true`: most streams convert every picture that they deliver.
     package var isEveryPictureNeeded: Bool {
         get { true }
@@ -136,6 +146,12 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         /// another configuration changes that.
         case noMode
         case noSignal
+        /// The page of a phone is in the background.
+        case hidden
+        /// A phone has not allowed its camera.
+        case refused
+        /// The page of a phone does not answer.
+        case away
         /// Its input has another signal, which takes reopening it.
         case newSignal
         case unreadable
@@ -204,6 +220,9 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case .bandwidth: .bandwidth
         case .noMode: .unsupported
         case .noSignal: .noSignal
+        case .hidden: .hidden
+        case .refused: .refused
+        case .away: .away
         case .unsupported, .newSignal, .unreadable, .timedOut, .woken, .system: .stalled
         }
     }
@@ -225,6 +244,9 @@ extension CaptureError.Code {
         case .unreachable: "it cannot be reached"
         case .noSignal: "nothing sends a picture to its input"
         case .newSignal: "its input has another signal now"
+        case .hidden: "its page is in the background"
+        case .refused: "it has not allowed the camera"
+        case .away: "its page does not answer"
         case .unsupported, .system: nil
         }
     }

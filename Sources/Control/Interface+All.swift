@@ -2,14 +2,15 @@ package import DBusKit
 
 extension Interface {
     package static let all: [Interface] = [
-        stream, scene, scenes, privacy, orientation, camera, pro, controls, capture, library, steps,
-        configuration,
+        stream, scene, scenes, privacy, phone, orientation, camera, pro, controls, capture, library,
+        steps, configuration,
     ]
 
     package static let stream = StreamInterface.interface
     package static let scene = SceneInterface.interface
     package static let scenes = ScenesInterface.interface
     package static let privacy = PrivacyInterface.interface
+    package static let phone = PhoneInterface.interface
     package static let orientation = OrientationInterface.interface
     package static let camera = CameraInterface.interface
     package static let pro = ProInterface.interface

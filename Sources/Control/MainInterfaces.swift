@@ -213,6 +213,32 @@ package struct PrivacyInterface: InterfaceMembers {
     package let enabled = PropertyMember<Bool>("Enabled", .readWrite, harmless: true)
 }
 
+/// `org.dualcam.DualCam1.Phone`: phones whose browsers send pictures.
+package struct PhoneInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Phone"
+    package static let members = PhoneInterface()
+
+    /// The options of Pair.
+    package struct Pairing: OptionMembers {
+        package init() {}
+        package let name = OptionMember<String>("name")
+        package let address = OptionMember<String>("address")
+    }
+
+    package let pair = MethodMember(
+        "Pair",
+        options: Pairing.self,
+        gives: ArgumentMember<String>("url"),
+        ArgumentMember<[String]>("code")
+    )
+    package let cancel = MethodMember("Cancel")
+    package let forget = MethodMember("Forget", takes: ArgumentMember<String>("name"))
+
+    package let state = PropertyMember<String>("State")
+    package let paired = PropertyMember<Bool>("Paired")
+    package let phones = PropertyMember<[[String: Value]]>("Phones")
+}
+
 /// `org.dualcam.DualCam1.Orientation`: how the device is held.
 package struct OrientationInterface: InterfaceMembers {
     package static let name = "org.dualcam.DualCam1.Orientation"

@@ -12,7 +12,7 @@ extension Daemon {
     func use(_ role: Role, _ use: CameraUse) {
         sources[role] = use.devices.compactMapValues { device in
             do throws(CaptureError) {
-                return try cameraSource(device)
+                return try cameraSource(device, phones: threads.phones)
             } catch {
                 Log.capture.error("\(error)", metadata: ["camera": "\(role.rawValue)"])
                 return nil

@@ -105,6 +105,7 @@ final class Daemon {
         let attached = threads.cameras?.cameras(until: deadline) ?? []
         send(.cameras(.found(attached, from: .kernel(isWhole: false))))
         followNodes()
+        threads.phones.load()
         threads.startMirror(configuration, isPublished: state.isActive)
         send(.stream(.start))
     }
@@ -226,6 +227,8 @@ final class Daemon {
         case .useIncomingControls(let role): useIncomingControls(role)
         case .watchLight(let role, let isOn): lensTimers?[role].watchLight(isOn)
         case .turnTorchesOff: turnTorchesOff()
+        case .allowPhones(let isAllowed): threads.phones.allow(isAllowed)
+        case .endAddingPhone(let name): threads.phones.endAdding(name)
         case .mirror(let isPublished): threads.mirror?.follow(isPublished: isPublished)
         case .watchViewers(let nodes): threads.pipeWire?.watch(nodes)
         case .showControls(let role):
@@ -295,6 +298,16 @@ final class Daemon {
             send(.cameras(.found(found, from: .pipeWire(names: names))))
         case .pipeWire(.consumers(let consumers)): show(consumers)
         case .pipeWire(.refused(let name)): tell(refused: name)
+        case .phones(let report):
+            switch report {
+            case .known(let names): send(.phone(.known(names)))
+            case .served(let name, let place, let report):
+                send(.phone(.served(name, PhonesState.Served(at: place, report))))
+            case .ended(let name, let reason):
+                reported.phone = reason ?? ""
+                send(.phone(.served(name, nil)))
+            case .paired(let name): send(.phone(.paired(name)))
+            }
         case .mirror(let report):
             reported.mirror = report.problem
             send(.loopback(report.state))

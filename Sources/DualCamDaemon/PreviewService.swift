@@ -256,10 +256,10 @@ extension CaptureError {
         let message = "\(name) sends no pictures: \(self)"
         return switch code {
         case .busy, .bandwidth: .busy(message)
-        case .denied: .denied(message)
+        case .denied, .refused: .denied(message)
         case .noMode, .unsupported: .notSupported(message)
         case .gone, .notFound, .unreachable, .noSignal, .newSignal, .unreadable, .timedOut, .woken,
-            .system:
+            .hidden, .away, .system:
             .cameraLost(message)
         }
     }

@@ -33,6 +33,7 @@ package enum Program {
             case .repair: RepairHelper.run()
             case .thumbnails: ThumbnailWorker.run(program: "dualcam-\(DualCam.version)")
             case .network: NetworkHelper.run()
+            case .phone: PhoneHelper.run()
             case nil: break
             }
             try run(options)
@@ -59,6 +60,7 @@ enum HelperKind: String, ExpressibleByArgument {
     case repair
     case thumbnails
     case network
+    case phone
 
     /// The arguments that ask for it.
     var arguments: [String] { ["--helper", rawValue] }

@@ -47,8 +47,9 @@ final class Service {
         photos = PhotoService(daemon, live, on: server, loop: loop)
         let look = try CameraLook(daemon, photos, loop: loop)
         cameras = CameraService(daemon, editor, look, on: server)
+        let phone = try PhoneService(daemon, on: server, loop: loop)
         others = [
-            scene, ProService(daemon, look, on: server),
+            scene, phone, ProService(daemon, look, on: server),
             ConfigurationService(daemon, editor, on: server),
         ]
         server.export(OrientationInterface.self, at: DualCam.path) { orientation in

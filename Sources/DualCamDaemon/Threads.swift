@@ -17,6 +17,7 @@ final class Threads {
         case cameras([CameraDevice])
         case pipeWire(PipeWireFollower.Report)
         case mirror(LoopbackMirror.Report)
+        case phones(Phones.Report)
     }
 
     /// The purpose for which pictures are recorded.
@@ -34,6 +35,7 @@ final class Threads {
     private(set) var cameras: CameraWatch?
     private(set) var pipeWire: PipeWireFollower?
     private(set) var mirror: LoopbackMirror?
+    private(set) var phones = Phones()
     private var photos: PhotoThread?
     private var pages: LoopWorker<Void>?
     /// The callers for whom it looks for pages, or will.
@@ -52,6 +54,10 @@ final class Threads {
         let bell = try Bell()
         self.bell = bell
         slots = PerRole { _ in PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell)) }
+        let mailbox = mailbox
+        phones = Phones(timed: timed) { [unowned self] report in
+            mailbox.onMain { self.handle(.phones(report)) }
+        }
     }
 
     func startCapture() throws(SystemError) {
@@ -174,7 +180,7 @@ final class Threads {
         }
         if !areClosed { Log.capture.warning("a camera does not close") }
         for isOver in [
-            mirror?.wait(until: deadline), pages?.join(until: deadline),
+            phones.end(by: deadline), mirror?.wait(until: deadline), pages?.join(until: deadline),
             photos?.wait(until: deadline), pipeWire?.wait(until: deadline),
             cameras?.wait(until: deadline),
         ] { hasEnded = (isOver ?? true) && hasEnded }

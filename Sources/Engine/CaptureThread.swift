@@ -327,6 +327,7 @@ package final class CaptureThread: Sendable {
             guard adapt(&delivery, stream, &seen) else { return }
             sharpen(decoder, isDelivering: delivery.isDelivering)
             stream.isEveryPictureNeeded = slot.isTapped
+            stream.isShown = slot.isTapped || !slot.extent.isHidden
             let deadline = delivery.lastSign + Timestamp(seconds: delivery.limit)
             switch try take(from: stream, decoder, until: deadline) {
             case .outdated(let number, let frame, let jpeg):

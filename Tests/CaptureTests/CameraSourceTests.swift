@@ -21,7 +21,7 @@ import Testing
             _ device: CameraDevice? = nil
         ) throws -> String? {
             guard let use = try SourceUse(source, role: .front, device: device) else { return nil }
-            let made = try cameraSource(use)
+            let made = try cameraSource(use, phones: Phones())
             #expect(made.identity == use.identity && made.name == use.name)
             #expect(made.place == use.place)
             return made.identity
@@ -37,6 +37,7 @@ import Testing
         #expect(try identity(.file("/a/b.jpg")) == "file:/a/b.jpg")
         let address = try NetworkAddress(parsing: "http://phone:8080/video?key=1")
         #expect(try identity(.url(address))?.hasPrefix("url:http://phone:8080/video?") == true)
+        #expect(try identity(.phone("work")) == "phone:work")
         let node = CameraDevice(path: "pipewire:n", name: "Node", identity: "pipewire:n")
         #expect(try identity(.auto, node) == "pipewire:n")
         let unknown = #expect(throws: UnknownTestPicture.self) { try identity(.test("bear")) }

@@ -10,7 +10,7 @@ import Testing
         arguments: [
             ("auto", SourceSpecification.auto), ("test", .test(nil)), ("test:bars", .test("bars")),
             ("v4l2:/dev/video0", .v4l2("/dev/video0")), ("file:/a:b.jpg", .file("/a:b.jpg")),
-            ("pipewire:cam", .pipewire("cam")),
+            ("pipewire:cam", .pipewire("cam")), ("phone", .phone("")), ("phone:a", .phone("a")),
         ]
     )
     func source(word: String, source: SourceSpecification) throws {

@@ -28,21 +28,24 @@ package final class Daemon {
     }
 
     /// Starts the daemon in `session` with the text of a configuration. Waits until it owns its
-    /// name and, if `node` asks for it, until its node is published. `variables` are added to its
-    /// environment.
+    /// name and, if `node` asks for it, until its node is published. With `network`, it is in a
+    /// `PrivateNetwork`. `variables` are added to its environment.
     package init(
         _ configuration: String,
         in session: PrivateSession,
         node: Bool = true,
+        network: Bool = false,
         adding variables: [String: String] = [:]
     ) throws {
         self.session = session
         let path = Daemon.file(session)
         try configuration.write(toFile: path, atomically: true, encoding: .utf8)
         notifications = try NotifySocket(path: "\(session.directory)/notify")
+        let command =
+            (network ? PrivateNetwork.new : []) + [Programs.path(of: "dualcamd"), "--config", path]
         program = try session.run(
-            Programs.path(of: "dualcamd"),
-            ["--config", path],
+            command[0],
+            Array(command.dropFirst()),
             adding: variables.merging(["NOTIFY_SOCKET": notifications.path]) { $1 }
         )
         loop = try EventLoop()

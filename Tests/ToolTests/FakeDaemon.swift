@@ -75,6 +75,14 @@ final class FakeDaemon {
         export(.library, DualCam.path, [:])
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(
+            .phone,
+            DualCam.path,
+            [
+                "State": .string("none"), "Paired": .boolean(false),
+                "Phones": .array([], of: .dictionary(key: .string, value: .variant)),
+            ]
+        )
+        export(
             .scenes,
             DualCam.path,
             ["Names": .strings(["talk", "desk"]), "Current": .string("desk")]

@@ -70,7 +70,7 @@ package func shownDevice(
     if let device = devices.first(where: { $0.identity == source.description }) { return device }
     switch source {
     case .v4l2(let name), .pipewire(let name): throw notFound(name, among: devices)
-    case .auto, .test, .file, .url:
+    case .auto, .test, .file, .url, .phone:
         throw DeviceNameError(
             code: .unclear,
             message: "Name a camera of this computer. " + whatIsThere(devices, insteadOf: word)
@@ -89,6 +89,7 @@ private func parsed(_ word: String) throws(DeviceNameError) -> SourceSpecificati
         case "url": message = "Expected \(error.expected)."
         case "test": message = "Expected a test picture, as in test:bars."
         case "file": message = "Expected a file, as in file:/home/me/lesson.jpg."
+        case "phone": message = "Expected letters and digits after phone:."
         case "pipewire": message = "Expected the name of a PipeWire node after pipewire:."
         default: return nil
         }

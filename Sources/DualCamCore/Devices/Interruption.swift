@@ -21,6 +21,12 @@ package enum Interruption: String, CaseIterable, Hashable, Sendable {
     case unsupported
     /// Nothing is connected to its input, or what is sends no picture.
     case noSignal = "no-signal"
+    /// A phone's page is in the background, or its screen is off.
+    case hidden
+    /// A phone has not allowed its camera.
+    case refused
+    /// A phone's page does not answer.
+    case away
     /// The machine is going to sleep.
     case asleep
     /// The session is locked, or is not the active one.
@@ -43,6 +49,9 @@ extension Interruption {
         case .stalled: "\(camera) sends no pictures"
         case .unsupported: "\(camera) sends no usable video"
         case .noSignal: "No signal"
+        case .hidden: "The phone's page is in the background"
+        case .refused: "The phone does not allow its camera"
+        case .away: "The phone does not answer"
         case .asleep: "Camera asleep"
         case .locked: "Camera paused while locked"
         case .privacy: "Camera turned off"

@@ -12,6 +12,8 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case pipewire(String)
     /// A camera on the network.
     case url(NetworkAddress)
+    /// The browser of a phone, by the name that it was added with; empty for the first one.
+    case phone(String)
 
     /// The names of the test pictures; each may end with "-plain", for one without frame counter.
     package static let testPictures = ["back", "front", "portrait", "bars", "ramp"]
@@ -19,6 +21,7 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     /// The forms that `init(parsing:)` reads, as they are shown to people.
     package static let forms = [
         "auto", "v4l2:DEVICE", "test", "test:NAME", "file:PATH", "pipewire:NODE", "url:ADDRESS",
+        "phone", "phone:NAME",
     ]
 
     /// Parses one of `forms`. Throws `UnreadableValue` if `text` is none of these.
@@ -32,6 +35,8 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case ("v4l2", let name?): self = .v4l2(name)
         case ("file", let path?): self = .file(path)
         case ("pipewire", let node?): self = .pipewire(node)
+        case ("phone", nil) where parts.count == 1: self = .phone("")
+        case ("phone", let name?) where Self.isPhoneName(name): self = .phone(name)
         case ("url", let address?): self = .url(try NetworkAddress(parsing: address))
         default:
             throw UnreadableValue(text, expected: alternatives(Self.forms))
@@ -48,14 +53,21 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case .file(let path): "file:\(path)"
         case .pipewire(let node): "pipewire:\(node)"
         case .url(let address): "url:\(address)"
+        case .phone(let name): name.isEmpty ? "phone" : "phone:\(name)"
         }
+    }
+
+    /// Returns `true` if a phone may be added with this name: letters, digits and "-", at most 32.
+    package static func isPhoneName(_ name: String) -> Bool {
+        name.utf8.count <= 32
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     }
 
     /// `true` if both roles may have it at the same time.
     var canBeShared: Bool {
         switch self {
         case .auto, .test, .file: true
-        case .v4l2, .pipewire, .url: false
+        case .v4l2, .pipewire, .url, .phone: false
         }
     }
 
@@ -63,7 +75,7 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     package var mayNeedPipeWire: Bool {
         switch self {
         case .auto, .pipewire: true
-        case .v4l2, .test, .file, .url: false
+        case .v4l2, .test, .file, .url, .phone: false
         }
     }
 

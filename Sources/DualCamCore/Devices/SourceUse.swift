@@ -82,6 +82,9 @@ package struct SourceUse: Hashable, Sendable {
                 name: address.host,
                 credentials: credentials
             )
+        case .phone(let name):
+            let words = name.isEmpty ? "Phone" : "Phone (\(name))"
+            self.init(source, identity: source.description, name: words)
         }
     }
 

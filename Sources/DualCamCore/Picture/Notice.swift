@@ -22,6 +22,11 @@ package enum Notice: CaseIterable, Hashable, Sendable {
         case .noCamera: "No camera\nPlug one in"
         case .interrupted(.notFound):
             Interruption.notFound.text(for: role) + "\nRun dualcamctl cameras --all"
+        case .interrupted(.hidden):
+            Interruption.hidden.text(for: role) + "\nUnlock it, and show the page"
+        case .interrupted(.refused):
+            Interruption.refused.text(for: role) + "\nAllow it on the phone"
+        case .interrupted(.away): Interruption.away.text(for: role) + "\nOpen the page on it again"
         case .interrupted(let interruption): interruption.text(for: role)
         }
     }

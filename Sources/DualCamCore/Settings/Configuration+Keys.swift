@@ -79,7 +79,8 @@ extension Configuration.Camera {
         .init(
             "source",
             "auto | v4l2:<by-id name, bus path or /dev path> | test | test:<name> | file:<path> | "
-                + "pipewire:<node name> | url:<http, https, rtsp or srt address>",
+                + "pipewire:<node name> | url:<http, https, rtsp or srt address> | phone | "
+                + "phone:<name>",
             \.source,
             .words(SourceSpecification.init(parsing:))
         ),

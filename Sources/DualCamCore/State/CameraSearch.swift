@@ -76,7 +76,7 @@ package struct CameraSearch: Hashable, Sendable {
             return "The \(role.rawValue) camera \(source.shown) was not found. "
                 + whatIsThere(nodes: nodes.sorted(), insteadOf: name)
         case .auto: return automaticProblem(of: role, found, policy)
-        case .test, .file, .url: return ""
+        case .test, .file, .url, .phone: return ""
         }
     }
 

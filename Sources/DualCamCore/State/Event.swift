@@ -22,6 +22,7 @@ package enum Event: Hashable, Sendable {
     case privacy(PrivacyEvent)
     /// About previews of cameras.
     case preview(PreviewEvent)
+    case phone(PhoneEvent)
     case scenes(ScenesEvent)
     /// The configured values of all that commands change, anew.
     case configured(Settings)

@@ -6,6 +6,8 @@ package struct OtherProblems: Hashable, Sendable {
     package var configuration: [String] = []
     /// The reason that the stream is not mirrored although it should be; otherwise empty.
     package var mirror = ""
+    /// The reason that a phone is served no more although it should be; otherwise empty.
+    package var phone = ""
     /// The app that has just asked for a picture that the stream does not have; `nil` if none has.
     package var refused: String?
     /// The last words of which no font has all characters; empty if there are none.
@@ -36,6 +38,10 @@ extension State {
                 problems.append("The camera \(name) is not on PipeWire: \(node.problem)")
             }
             if let problem = problem(of: role) { problems.append(problem) }
+        }
+        if !others.phone.isEmpty { problems.append("A phone was lost: \(others.phone)") }
+        if phones.served.values.contains(where: \.report.isSlow) {
+            problems.append("The phone's Wi-Fi is slow.")
         }
         if let app = others.refused {
             problems.append(

@@ -230,7 +230,7 @@ extension State {
                 search.lookedFor.insert(path).inserted
             else { break }
             return [.lookForFile(path)]
-        case .auto, .v4l2, .test, .url: break
+        case .auto, .v4l2, .test, .url, .phone: break
         }
         return []
     }

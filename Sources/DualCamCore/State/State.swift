@@ -70,6 +70,7 @@ package struct State: Hashable, Sendable {
     package internal(set) var lock = SessionLock()
     /// The previews of cameras.
     package internal(set) var previews = PreviewsState()
+    package internal(set) var phones = PhonesState()
     /// The scenes that were applied.
     package internal(set) var scenes = ScenesState()
     /// The title; `nil`: none.
@@ -199,6 +200,7 @@ enum Pass: CaseIterable {
     case shownTitle
     case shownControls
     case stop
+    case phones
     /// Puts the effects of all others into an order that devices allow.
     case previews
 }
@@ -226,6 +228,7 @@ extension State {
         case .shownTitle: showTitle(at: time)
         case .shownControls: showControls(at: time)
         case .stop: effects += finishStop()
+        case .phones: endAdding()
         case .previews: effects = endPreviews(effects)
         }
     }
@@ -250,6 +253,7 @@ extension State {
         case .photographs(let event): handle(event, at: time)
         case .orientation(let event): handle(event)
         case .preview(let event): handle(event)
+        case .phone(let event): return handle(event)
         case .stored(let problems): storeProblems = problems
         case .configured(let settings): return configure(settings, at: time)
         case .change(let change):

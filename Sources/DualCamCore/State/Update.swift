@@ -18,6 +18,10 @@ package enum Update: Hashable, Sendable {
     case useIncomingControls(Role)
     /// Begins or ends measurements of the brightness of the picture shown.
     case watchLight(Role, Bool)
+    /// Serves no phone, or those that are wanted.
+    case allowPhones(Bool)
+    /// Serves this phone no longer because it is being added.
+    case endAddingPhone(String)
     /// Turns all torches off, since nobody may be filmed now.
     case turnTorchesOff
     /// Begins or ends the mirror on a loopback device.
@@ -68,6 +72,12 @@ extension State {
             if watchesLight != before.watchesLight(role) {
                 updates.append(.watchLight(role, watchesLight))
             }
+        }
+        if let name = before.phones.adding, name != phones.adding {
+            updates.append(.endAddingPhone(name))
+        }
+        if before.suspensions.isEmpty != suspensions.isEmpty {
+            updates.append(.allowPhones(suspensions.isEmpty))
         }
         if before.suspensions.isEmpty, !suspensions.isEmpty { updates.append(.turnTorchesOff) }
         if isActive != before.isActive { updates.append(.mirror(isActive)) }

@@ -1,0 +1,65 @@
+// A phone's page and its pictures over HTTPS, by libmicrohttpd with GnuTLS, and the picture of a
+// code, by libqrencode. Both are loaded when they are first needed; their calls are variadic, which
+// Swift does not import.
+#ifndef CPHONE_H
+#define CPHONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The lengths of a code in an address (128 bits in base64url), and of a key's SHA-256.
+enum { cphone_code_length = 22, cphone_hash_length = 32 };
+
+/// What a phone does.
+enum cphone_event {
+    /// Something on the network has got the page.
+    cphone_seen,
+    /// A page has traded the code for a key, of which `bytes` are the SHA-256. The code is used up.
+    cphone_paired,
+    /// The page says how it is.
+    cphone_told,
+    /// A JPEG; at least its first two bytes are one's.
+    cphone_picture,
+};
+
+/// What the server serves, all of it while it lives: `page`, `script` and `style` are UTF-8.
+struct cphone_pages {
+    const char *page, *script, *style;
+};
+
+/// Loads libmicrohttpd and GnuTLS. Returns false without them. To be called once.
+bool cphone_load(void);
+
+/// Makes a private key and a certificate for it, for the IPv4 `address` in the network's byte
+/// order. Writes both to `pem` as text. Returns false without room, or if the library fails.
+bool cphone_make_certificate(uint32_t address, char *pem, size_t room);
+/// Returns true if `pem` has a certificate that is valid for another week.
+bool cphone_is_valid(const char *pem);
+
+/// Creates a server on `listener`, a socket that listens without waiting, for `host` (ADDRESS:PORT)
+/// alone. `happen` is called within `cphone_run`. Returns NULL without memory. What `pages` names
+/// has to stay. It is released with the process.
+struct cphone *cphone_make(int listener, const char *pem, const char *host, struct cphone_pages pages,
+                           void *context,
+                           void (*happen)(void *context, enum cphone_event, const void *bytes, size_t count));
+
+/// Has this code be traded once; an empty one never.
+void cphone_admit(struct cphone *, const char *code);
+/// Has the key with this SHA-256 be valid.
+void cphone_know(struct cphone *, const uint8_t *hash);
+/// Tells the page `text`, JSON, at once or when it asks next. The text's number is in `number`.
+void cphone_tell(struct cphone *, const char *text, uint64_t number);
+
+/// Readable when `cphone_run` has something to do.
+int cphone_descriptor(struct cphone *);
+/// The milliseconds after which `cphone_run` has something to do.
+int cphone_timeout(struct cphone *);
+/// Does what there is to do. Returns the number of requests that are being answered.
+int cphone_run(struct cphone *);
+
+/// Makes the picture of a code for `text` in `modules`, row by row, 1 for black. Returns the number
+/// of modules in a row, 0 without libqrencode or if `room` is too small.
+int cphone_draw(const char *text, uint8_t *modules, size_t room);
+
+#endif

@@ -1,0 +1,450 @@
+#define _GNU_SOURCE
+#include "CPhone.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+static void *server_library, *tls_library;
+
+#define MHD(name, ...) ((__typeof__(&MHD_##name))dlsym(server_library, "MHD_" #name))(__VA_ARGS__)
+#define TLS(name, ...) ((__typeof__(&gnutls_##name))dlsym(tls_library, "gnutls_" #name))(__VA_ARGS__)
+
+bool cphone_load(void)
+{
+    server_library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    tls_library = dlopen("libgnutls.so.30", RTLD_NOW | RTLD_LOCAL);
+    return server_library && tls_library && MHD(is_feature_supported, MHD_FEATURE_TLS) == MHD_YES;
+}
+
+// MARK: The certificate
+
+bool cphone_make_certificate(uint32_t address, char *pem, size_t room)
+{
+    gnutls_x509_privkey_t key = NULL;
+    gnutls_x509_crt_t certificate = NULL;
+    gnutls_datum_t texts[2] = {{NULL, 0}, {NULL, 0}};
+    uint8_t serial[16];
+    time_t day = 24 * 60 * 60, now = time(NULL);
+    // Browsers refuse a serial number that another certificate of the same name has.
+    bool is_made = getrandom(serial, sizeof serial, 0) == sizeof serial;
+    serial[0] = (serial[0] & 0x7F) | 1;
+#define TRY(name, ...) is_made = is_made && TLS(name, __VA_ARGS__) == 0
+    TRY(x509_privkey_init, &key);
+    TRY(x509_privkey_generate, key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+    TRY(x509_crt_init, &certificate);
+    TRY(x509_crt_set_version, certificate, 3);
+    TRY(x509_crt_set_serial, certificate, serial, sizeof serial);
+    TRY(x509_crt_set_activation_time, certificate, now - day);
+    // Safari takes at most 825.
+    TRY(x509_crt_set_expiration_time, certificate, now + 800 * day);
+    TRY(x509_crt_set_dn_by_oid, certificate, GNUTLS_OID_X520_COMMON_NAME, 0, "DualCam", 7);
+    TRY(x509_crt_set_subject_alt_name, certificate, GNUTLS_SAN_IPADDRESS, &address, 4, GNUTLS_FSAN_SET);
+    TRY(x509_crt_set_basic_constraints, certificate, 0, -1);
+    TRY(x509_crt_set_key_usage, certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
+    TRY(x509_crt_set_key_purpose_oid, certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
+    TRY(x509_crt_set_key, certificate, key);
+    TRY(x509_crt_sign2, certificate, certificate, key, GNUTLS_DIG_SHA256, 0);
+    TRY(x509_privkey_export2, key, GNUTLS_X509_FMT_PEM, &texts[0]);
+    TRY(x509_crt_export2, certificate, GNUTLS_X509_FMT_PEM, &texts[1]);
+    is_made = is_made && texts[0].size + texts[1].size < room;
+    if (is_made) snprintf(pem, room, "%s%s", (char *)texts[0].data, (char *)texts[1].data);
+    // The library's own function is a pointer.
+    void (**release)(void *) = dlsym(tls_library, "gnutls_free");
+    for (int index = 0; index < 2; index++)
+        if (texts[index].data && release) (*release)(texts[index].data);
+    if (certificate) TLS(x509_crt_deinit, certificate);
+    if (key) TLS(x509_privkey_deinit, key);
+    return is_made;
+}
+
+bool cphone_is_valid(const char *pem)
+{
+    const char *start = strstr(pem, "-----BEGIN CERTIFICATE");
+    gnutls_datum_t text = {(unsigned char *)start, start ? (unsigned)strlen(start) : 0};
+    gnutls_x509_crt_t certificate;
+    if (!start || TLS(x509_crt_init, &certificate) != 0) return false;
+    bool is_valid = TLS(x509_crt_import, certificate, &text, GNUTLS_X509_FMT_PEM) == 0
+                    && TLS(x509_crt_get_expiration_time, certificate) > time(NULL) + 7 * 24 * 60 * 60;
+    TLS(x509_crt_deinit, certificate);
+    return is_valid;
+}
+
+// MARK: Limits
+
+enum {
+    // Of one request: bytes of a picture and of words, milliseconds to arrive and of waiting.
+    most_picture = 4 << 20, most_words = 1024, most_upload_time = 10000, most_wait = 20000,
+    // At a time, of all: pictures that arrive, and requests that wait.
+    most_uploads = 4, most_waiting = 4,
+    // Connections, all and of one address, their seconds of silence, and memory for their headers.
+    most_connections = 16, most_of_one = 8, silence = 5, header_memory = 32 << 10,
+    // Wrong secrets of one address, in milliseconds, before it is left alone for as long.
+    most_guesses = 20, guess_time = 60000, most_guests = 64,
+};
+
+struct guest {
+    uint32_t address;
+    int guesses;
+    int64_t since;
+};
+
+enum kind { page, pairing, picture, words, waiting };
+
+// A request that has passed all checks of what comes before its body.
+struct request {
+    enum kind kind;
+    struct MHD_Connection *connection;
+    int64_t start;
+    uint64_t number;
+    bool has_waited;
+    // Of a page.
+    const char *type, *text;
+    size_t count, room;
+    uint8_t body[];
+};
+
+struct cphone {
+    struct MHD_Daemon *daemon;
+    struct cphone_pages pages;
+    char host[24], origin[40];
+    void *context;
+    void (*happen)(void *, enum cphone_event, const void *, size_t);
+    char code[cphone_code_length + 1];
+    bool has_key;
+    uint8_t hash[cphone_hash_length];
+    // The page that sends: of several with the key the last one that was opened.
+    char current[33];
+    uint64_t last_picture;
+    char *text;
+    uint64_t number;
+    int requests, uploads;
+    struct request *waiting[most_waiting];
+    struct guest guests[most_guests];
+};
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static struct guest *guest(struct cphone *phone, uint32_t address)
+{
+    struct guest *oldest = phone->guests;
+    for (int index = 0; index < most_guests; index++) {
+        if (phone->guests[index].address == address) oldest = &phone->guests[index];
+        else if (oldest->address != address && phone->guests[index].since < oldest->since)
+            oldest = &phone->guests[index];
+    }
+    if (oldest->address != address || now() - oldest->since > guess_time)
+        *oldest = (struct guest){address, 0, now()};
+    return oldest;
+}
+
+static enum MHD_Result accepts(void *context, const struct sockaddr *address, socklen_t length)
+{
+    if (address->sa_family != AF_INET) return MHD_NO;
+    uint32_t number = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+    return guest(context, number)->guesses < most_guesses ? MHD_YES : MHD_NO;
+}
+
+// MARK: Answers
+
+// Answers; an error ends the connection, so that the rest of the request is not read.
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              const char *body, enum MHD_ResponseMemoryMode mode)
+{
+    struct MHD_Response *response =
+        MHD(create_response_from_buffer, strlen(body), (void *)body, mode);
+    if (!response) return MHD_NO;
+    const char *headers[][2] = {
+        {"Content-Type", type},
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"},
+        {"Cache-Control", "no-store"}, {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Permissions-Policy", "camera=(self), screen-wake-lock=(self), microphone=(), geolocation=()"},
+    };
+    for (size_t index = 0; index < sizeof headers / sizeof *headers; index++)
+        MHD(add_response_header, response, headers[index][0], headers[index][1]);
+    if (status >= 400) MHD(add_response_header, response, "Connection", "close");
+    enum MHD_Result result = MHD(queue_response, connection, status, response);
+    MHD(destroy_response, response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
+{
+    return answer(connection, status, "text/plain", "", MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result refuse_guess(struct cphone *phone, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD(get_connection_info, connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info) guest(phone, ((struct sockaddr_in *)info->client_addr)->sin_addr.s_addr)->guesses++;
+    return refuse(connection, MHD_HTTP_UNAUTHORIZED);
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD(lookup_connection_value, connection, MHD_HEADER_KIND, name);
+}
+
+static uint64_t number(struct MHD_Connection *connection, const char *name)
+{
+    const char *text = MHD(lookup_connection_value, connection, MHD_GET_ARGUMENT_KIND, name);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static bool has_key(struct cphone *phone, struct MHD_Connection *connection)
+{
+    const char *key = header(connection, "X-DualCam-Key");
+    uint8_t hash[cphone_hash_length];
+    return phone->has_key && key && strlen(key) == 64
+           && TLS(hash_fast, GNUTLS_DIG_SHA256, key, 64, hash) == 0
+           && TLS(memcmp, hash, phone->hash, sizeof hash) == 0;
+}
+
+static void stop_waiting(struct cphone *phone, struct request *request)
+{
+    for (int index = 0; index < most_waiting; index++)
+        if (phone->waiting[index] == request) phone->waiting[index] = NULL;
+    request->has_waited = true;
+    MHD(resume_connection, request->connection);
+}
+
+// Has all that wait, of which some may be gone, be answered.
+static void stop_all_waiting(struct cphone *phone)
+{
+    for (int index = 0; index < most_waiting; index++)
+        if (phone->waiting[index]) stop_waiting(phone, phone->waiting[index]);
+}
+
+// The code is worth a key once.
+static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connection, struct request *request)
+{
+    bool is_right = phone->code[0] && request->count == cphone_code_length
+                    && TLS(memcmp, request->body, phone->code, cphone_code_length) == 0;
+    uint8_t random[32];
+    if (!is_right || getrandom(random, sizeof random, 0) != sizeof random)
+        return refuse_guess(phone, connection);
+    char key[65];
+    for (int index = 0; index < 32; index++) snprintf(key + 2 * index, 3, "%02x", random[index]);
+    if (TLS(hash_fast, GNUTLS_DIG_SHA256, key, 64, phone->hash) != 0) return MHD_NO;
+    phone->has_key = true;
+    phone->code[0] = phone->current[0] = 0;
+    phone->happen(phone->context, cphone_paired, phone->hash, sizeof phone->hash);
+    return answer(connection, MHD_HTTP_OK, "text/plain", key, MHD_RESPMEM_MUST_COPY);
+}
+
+// Answers a request that is there as a whole.
+static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *connection, struct request *request)
+{
+    switch (request->kind) {
+    case page: return answer(connection, MHD_HTTP_OK, request->type, request->text, MHD_RESPMEM_PERSISTENT);
+    case pairing: return pair(phone, connection, request);
+    case picture:
+        // One that another has overtaken is of no use.
+        if (request->number > phone->last_picture && request->count > 2 && request->body[0] == 0xFF
+            && request->body[1] == 0xD8) {
+            phone->last_picture = request->number;
+            phone->happen(phone->context, cphone_picture, request->body, request->count);
+        }
+        return answer(connection, MHD_HTTP_OK, "text/plain", "", MHD_RESPMEM_PERSISTENT);
+    case words:
+        phone->happen(phone->context, cphone_told, request->body, request->count);
+        return answer(connection, MHD_HTTP_OK, "text/plain", "", MHD_RESPMEM_PERSISTENT);
+    case waiting: break;
+    }
+    for (int index = 0; index < most_waiting && !request->has_waited; index++) {
+        if (request->number != phone->number || phone->waiting[index]) continue;
+        phone->waiting[index] = request;
+        MHD(suspend_connection, connection);
+        return MHD_YES;
+    }
+    return answer(connection, MHD_HTTP_OK, "application/json", phone->text, MHD_RESPMEM_MUST_COPY);
+}
+
+// MARK: Requests
+
+// Checks all that comes before a request's body, and gives it room.
+static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connection, const char *path,
+                             const char *method, struct request **result)
+{
+    const char *host = header(connection, "Host"), *origin = header(connection, "Origin");
+    if (!host || strcmp(host, phone->host)) return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST);
+    if (origin && strcmp(origin, phone->origin)) return refuse(connection, MHD_HTTP_FORBIDDEN);
+    bool gets = !strcmp(method, "GET");
+    if (!gets && strcmp(method, "POST")) return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+    const char *type = "text/html; charset=utf-8", *text = NULL;
+    enum kind kind;
+    if (!gets) {
+        if (!strcmp(path, "/picture")) kind = picture;
+        else if (!strcmp(path, "/pair")) kind = pairing;
+        else if (!strcmp(path, "/state")) kind = words;
+        else return refuse(connection, MHD_HTTP_NOT_FOUND);
+    } else if (!strcmp(path, "/wait")) kind = waiting;
+    else {
+        kind = page;
+        // With any code: which is right is not said to who only looks.
+        if (!strcmp(path, "/") || strlen(path) == cphone_code_length + 1) text = phone->pages.page;
+        if (!strcmp(path, "/app.js")) type = "text/javascript; charset=utf-8", text = phone->pages.script;
+        if (!strcmp(path, "/style.css")) type = "text/css; charset=utf-8", text = phone->pages.style;
+        if (!text) return refuse(connection, MHD_HTTP_NOT_FOUND);
+        if (text == phone->pages.page) phone->happen(phone->context, cphone_seen, NULL, 0);
+    }
+    bool needs_key = kind != pairing && kind != page;
+    if (needs_key && !has_key(phone, connection)) return refuse_guess(phone, connection);
+
+    const char *name = header(connection, "X-DualCam-Page");
+    uint64_t after = number(connection, kind == waiting ? "after" : "n");
+    if (needs_key) {
+        if (!name || !name[0] || strlen(name) >= sizeof phone->current)
+            return refuse(connection, MHD_HTTP_BAD_REQUEST);
+        bool is_other = strcmp(name, phone->current);
+        if (is_other && phone->current[0] && (kind != waiting || after != 0))
+            return refuse(connection, MHD_HTTP_CONFLICT);
+        if (is_other) {
+            strcpy(phone->current, name);
+            phone->last_picture = 0;
+            stop_all_waiting(phone);
+        }
+    }
+    const char *length = header(connection, "Content-Length");
+    char *end = NULL;
+    unsigned long long count = length && !gets ? strtoull(length, &end, 10) : 0;
+    if (!gets && (!length || *end || header(connection, "Transfer-Encoding")))
+        return refuse(connection, MHD_HTTP_LENGTH_REQUIRED);
+    if (count > (kind == picture ? most_picture : most_words))
+        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE);
+    if (kind == picture && phone->uploads >= most_uploads)
+        return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS);
+
+    struct request *request = calloc(1, sizeof *request + count);
+    if (!request) return MHD_NO;
+    *request = (struct request){
+        .kind = kind, .connection = connection, .start = now(), .number = after, .type = type,
+        .text = text, .room = count};
+    phone->requests++;
+    if (kind == picture) phone->uploads++;
+    *result = request;
+    return MHD_YES;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *bytes,
+                              size_t *count, void **state)
+{
+    struct cphone *phone = context;
+    struct request *request = *state;
+    if (!request) return begin(phone, connection, path, method, (struct request **)state);
+    if (*count == 0) return finish(phone, connection, request);
+    // The library ends a connection that is silent, but not one that drips.
+    if (*count > request->room - request->count || now() - request->start > most_upload_time) return MHD_NO;
+    memcpy(request->body + request->count, bytes, *count);
+    request->count += *count;
+    *count = 0;
+    return MHD_YES;
+}
+
+static void completed(void *context, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode code)
+{
+    struct cphone *phone = context;
+    struct request *request = *state;
+    if (!request) return;
+    for (int index = 0; index < most_waiting; index++)
+        if (phone->waiting[index] == request) phone->waiting[index] = NULL;
+    phone->requests--;
+    if (request->kind == picture) phone->uploads--;
+    free(request);
+    *state = NULL;
+}
+
+struct cphone *cphone_make(int listener, const char *pem, const char *host, struct cphone_pages pages,
+                           void *context,
+                           void (*happen)(void *context, enum cphone_event, const void *bytes, size_t count))
+{
+    struct cphone *phone = calloc(1, sizeof *phone);
+    if (!phone) return NULL;
+    phone->pages = pages;
+    phone->context = context;
+    phone->happen = happen;
+    snprintf(phone->host, sizeof phone->host, "%s", host);
+    snprintf(phone->origin, sizeof phone->origin, "https://%s", host);
+    phone->text = strdup("{}");
+    phone->daemon = MHD(
+        start_daemon, MHD_USE_TLS | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, accepts, phone, handle, phone,
+        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_HTTPS_MEM_KEY, pem, MHD_OPTION_HTTPS_MEM_CERT, pem,
+        MHD_OPTION_HTTPS_PRIORITIES, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2",
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)most_connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)most_of_one,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)silence,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)header_memory,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, phone, MHD_OPTION_END);
+    if (phone->daemon && phone->text) return phone;
+    free(phone->text);
+    free(phone);
+    return NULL;
+}
+
+void cphone_admit(struct cphone *phone, const char *code)
+{
+    snprintf(phone->code, sizeof phone->code, "%s", code);
+}
+
+void cphone_know(struct cphone *phone, const uint8_t *hash)
+{
+    phone->has_key = true;
+    memcpy(phone->hash, hash, sizeof phone->hash);
+}
+
+void cphone_tell(struct cphone *phone, const char *text, uint64_t number)
+{
+    char *copy = strdup(text);
+    if (!copy) return;
+    free(phone->text);
+    phone->text = copy;
+    phone->number = number;
+    stop_all_waiting(phone);
+}
+
+int cphone_descriptor(struct cphone *phone)
+{
+    const union MHD_DaemonInfo *info = MHD(get_daemon_info, phone->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info ? info->epoll_fd : -1;
+}
+
+int cphone_timeout(struct cphone *phone)
+{
+    unsigned MHD_LONG_LONG most = most_wait;
+    if (MHD(get_timeout, phone->daemon, &most) != MHD_YES || most > most_wait) most = most_wait;
+    for (int index = 0; index < most_waiting; index++) {
+        if (!phone->waiting[index]) continue;
+        int64_t left = phone->waiting[index]->start + most_wait - now();
+        if (left < (int64_t)most) most = left > 0 ? (unsigned MHD_LONG_LONG)left : 0;
+    }
+    return (int)most;
+}
+
+int cphone_run(struct cphone *phone)
+{
+    for (int index = 0; index < most_waiting; index++)
+        if (phone->waiting[index] && now() - phone->waiting[index]->start >= most_wait)
+            stop_waiting(phone, phone->waiting[index]);
+    MHD(run, phone->daemon);
+    return phone->requests;
+}

@@ -1,0 +1,474 @@
+import CPhone
+import DualCamCore
+import Frames
+import Glibc
+import Logging
+import Platform
+
+/// The work of `Phones` on its thread, to which it is bound.
+final class PhoneDesk {
+    private let loop: EventLoop
+    private let arguments: [String]
+    private let report: (Phones.Report) -> Void
+    private var isAllowed: Bool
+    private var book = PhoneBook()
+    private var links: [String: PhoneLink] = [:]
+
+    init(
+        _ loop: EventLoop,
+        _ arguments: [String],
+        isAllowed: Bool,
+        report: @escaping (Phones.Report) -> Void
+    ) {
+        (self.loop, self.arguments, self.report) = (loop, arguments, report)
+        self.isAllowed = isAllowed
+    }
+
+    func reportKnown() { report(.known(book.phones.keys.sorted())) }
+
+    func add(
+        _ name: String,
+        at address: String?,
+        done: @escaping @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
+    ) {
+        // Another address needs another socket.
+        if let address, let link = links[name], !link.host.hasPrefix("\(address):") {
+            end(link, because: nil)
+        }
+        do throws(PhoneFailure) {
+            try serve(name, at: address).add(done)
+        } catch {
+            done(.failure(error))
+        }
+    }
+
+    func endAdding(_ name: String) { links[name]?.endAdding() }
+
+    func forget(_ name: String) -> SystemError? {
+        if let link = links[name] { end(link, because: nil) }
+        do throws(SystemError) { try book.set(name, nil) } catch { return error }
+        reportKnown()
+        return nil
+    }
+
+    func allow(_ isAllowed: Bool) {
+        self.isAllowed = isAllowed
+        if !isAllowed { endAll() }
+    }
+
+    func endAll() { for link in links.values { end(link, because: nil) } }
+
+    func attach(_ box: PhoneBox) {
+        do throws(PhoneFailure) {
+            try serve(box.name, at: nil).attach(box)
+        } catch {
+            box.change { $0.failure = error.message }
+        }
+    }
+
+    func adapt(_ box: PhoneBox, to wish: PhoneWish) {
+        change(box.name) { ($0.size, $0.rate) = (wish.size, wish.rate) }
+    }
+
+    func detach(_ box: PhoneBox) { links[box.name]?.detach(box) }
+
+    func change(_ name: String, _ change: (inout PhoneWish) -> Void) {
+        links[name]?.change(change)
+    }
+
+    /// Returns the link to the phone called `name`, which is served from then on.
+    private func serve(_ name: String, at wanted: String?) throws(PhoneFailure) -> PhoneLink {
+        guard isAllowed else { throw PhoneFailure("The cameras are turned off.") }
+        if let link = links[name] { return link }
+        let addresses = PrivateAddress.all
+        guard let address = addresses.first(where: { wanted == nil || wanted == $0.description })
+        else {
+            throw PhoneFailure(
+                wanted == nil || addresses.isEmpty
+                    ? "This computer is in no private network. Join a Wi-Fi, or the phone's hotspot."
+                    : "This computer has "
+                        + "\(alternatives(addresses.map(\.description))), not \(wanted ?? "")."
+            )
+        }
+        do throws(SystemError) {
+            let others = Set(book.phones.filter { $0.key != name }.map(\.value.port))
+            let link = try PhoneLink(
+                name,
+                address,
+                book.phones[name],
+                certificate: book.certificate,
+                avoiding: others,
+                arguments,
+                loop
+            )
+            link.handle = { [unowned self, unowned link] in handle($0, of: link) }
+            links[name] = link
+            report(.served(name, at: link.host, link.report))
+            Log.capture.notice("phone served", metadata: ["at": "\(link.host)"])
+            return link
+        } catch {
+            throw PhoneFailure("\(error)".sentence)
+        }
+    }
+
+    private func handle(_ event: PhoneLink.Event, of link: PhoneLink) {
+        switch event {
+        case .said: report(.served(link.name, at: link.host, link.report))
+        case .certificate(let text):
+            if let failure = attempt({ () throws(SystemError) in
+                try book.set(certificate: text)
+            }) {
+                Log.capture.warning("no certificate kept", metadata: ["reason": "\(failure)"])
+            }
+        case .paired(let key):
+            let phone = PhoneBook.Phone(port: link.port, key: key)
+            if let failure = attempt({ () throws(SystemError) in try book.set(link.name, phone) }) {
+                Log.capture.warning("phone not kept", metadata: ["reason": "\(failure)"])
+            }
+            reportKnown()
+            report(.paired(link.name))
+        case .idle: end(link, because: nil)
+        case .ended(let reason): end(link, because: reason)
+        }
+    }
+
+    private func attempt(_ body: () throws(SystemError) -> Void) -> SystemError? {
+        do throws(SystemError) { try body() } catch { return error }
+        return nil
+    }
+
+    private func end(_ link: PhoneLink, because reason: String?) {
+        if links[link.name] === link { links[link.name] = nil }
+        link.end(because: reason)
+        report(.ended(link.name, reason: reason))
+        Log.capture.notice("phone not served", metadata: ["reason": "\(reason ?? "not needed")"])
+    }
+}
+
+/// A phone that is served, and its helper process.
+final class PhoneLink {
+    enum Event {
+        /// `report` has changed; at most ten times a second.
+        case said
+        case certificate(String)
+        /// The code was traded for a key with this SHA-256.
+        case paired(String)
+        /// Nobody has wanted a picture for a minute.
+        case idle
+        /// The process has ended, or does not behave; or its address is this computer's no more.
+        case ended(String)
+    }
+
+    typealias Answer = @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
+
+    let name: String
+    /// The address and port, as browsers write them.
+    let host: String
+    let port: Int
+    private(set) var report = PhoneReport()
+    var handle: (Event) -> Void = { _ in }
+
+    private let address: PrivateAddress
+    private let process: HelperProcess
+    private let memory: SharedPictures
+    private var pool = FramePool(count: 6, byteCount: longestPicture)
+    private let message = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: PictureMessage.longest,
+        alignment: 8
+    )
+    private var watch: EventLoop.Watch?
+    private var rest: EventLoop.Timer?
+    private var idle: EventLoop.Timer?
+    private var check: EventLoop.Timer?
+    private var pace: EventLoop.Timer?
+    private var boxes: [PhoneBox] = []
+    private var isAdding = false
+    private var isResting = false
+    private var isListening = false
+    private var code = ""
+    private var answers: [Answer] = []
+    private var wish = PhoneWish()
+    /// The last words to the page, and their number, which no earlier process had.
+    private var words = ""
+    private var number = UInt64(max(0, MonotonicClock.now.nanoseconds / 1_000_000))
+    private var (hasNews, isPaced) = (false, false)
+    private var isOver = false
+    /// The messages since the second that began then.
+    private var second = (start: Timestamp.zero, messages: 0, pictures: 0)
+
+    /// The bytes of the longest JPEG that a phone may send.
+    static let longestPicture = 4 << 20
+    /// The seconds for which pictures go on after nobody wants any, since a camera that is opened
+    /// anew should not be off between; for which the process stays; between two looks at the
+    /// address; and between two reports.
+    private static let (resting, idling, checking, pacing) = (2.0, 60.0, 5.0, 0.1)
+    /// The seconds that the page has to hear of the end.
+    private static let farewell = 0.4
+    /// The messages of a second that no honest process sends.
+    private static let mostMessages = 1000
+
+    init(
+        _ name: String,
+        _ address: PrivateAddress,
+        _ known: PhoneBook.Phone?,
+        certificate: String,
+        avoiding others: Set<Int>,
+        _ arguments: [String],
+        _ loop: EventLoop
+    ) throws(SystemError) {
+        self.name = name
+        self.address = address
+        let listener = try PhoneListener(at: address, port: known?.port, avoiding: others)
+        port = listener.port
+        host = "\(address):\(port)"
+        memory = try SharedPictures()
+        process = try HelperProcess(arguments)
+        // At another port the page has another origin, and not its key.
+        let request = PhoneRequest(
+            host: host,
+            address: address.number,
+            code: "",
+            key: known?.port == port ? known?.key ?? "" : "",
+            certificate: certificate
+        )
+        try process.send(Array(request.text.utf8), [memory.file, listener.descriptor.number])
+        rest = try loop.timer { [unowned self] in
+            isResting = false
+            tell()
+        }
+        idle = try loop.timer { [unowned self] in if !isWanted { handle(.idle) } }
+        pace = try loop.timer { [unowned self] in
+            isPaced = false
+            if hasNews { reportNews() }
+        }
+        check = try loop.timer { [unowned self] in
+            guard PrivateAddress.all.contains(address) else {
+                return handle(.ended("The network has changed."))
+            }
+            check?.arm(after: Self.checking)
+        }
+        watch = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in receive() }
+        check?.arm(after: Self.checking)
+        idle?.arm(after: Self.idling)
+        tell()
+    }
+
+    deinit { message.deallocate() }
+
+    private var isWanted: Bool { isAdding || !boxes.isEmpty }
+
+    func add(_ answer: @escaping Answer) {
+        isAdding = true
+        idle?.disarm()
+        code = Self.newCode()
+        offer(.admit(code: code))
+        tell()
+        answers.append(answer)
+        answerWaiting()
+    }
+
+    func endAdding() {
+        isAdding = false
+        code = ""
+        offer(.admit(code: ""))
+        wantLess()
+    }
+
+    func attach(_ box: PhoneBox) {
+        boxes.append(box)
+        idle?.disarm()
+        (wish.size, wish.rate) = (box.wish.size, box.wish.rate)
+        let report = report
+        box.change { $0.report = report }
+        tell()
+    }
+
+    func detach(_ box: PhoneBox) {
+        guard boxes.contains(where: { $0 === box }) else { return }
+        boxes.removeAll { $0 === box }
+        wantLess()
+    }
+
+    func change(_ change: (inout PhoneWish) -> Void) {
+        change(&wish)
+        tell()
+    }
+
+    private func wantLess() {
+        guard !isWanted else { return }
+        isResting = true
+        rest?.arm(after: Self.resting)
+        idle?.arm(after: Self.idling)
+    }
+
+    func end(because reason: String?) {
+        isOver = true
+        watch?.cancel()
+        (isAdding, isResting) = (false, false)
+        for box in boxes {
+            box.change {
+                $0.failure = reason ?? "It is not served any more."
+                $0.picture = nil
+            }
+        }
+        boxes = []
+        // The page turns its camera off.
+        tell()
+        process.end(within: Timestamp(seconds: Self.farewell))
+        let failure = PhoneFailure(reason ?? "The phone is not added any more.")
+        for answer in answers { answer(.failure(failure)) }
+        answers = []
+    }
+
+    // MARK: To the page
+
+    private func offer(_ command: PhoneCommand) {
+        Array(command.text.utf8).withUnsafeBytes { process.offer($0) }
+    }
+
+    /// Tells the page what is wanted, if that is something else than before.
+    private func tell() {
+        var fields = [
+            "\"run\":\(isWanted || isResting)", "\"side\":\"\(wish.side.rawValue)\"",
+            "\"width\":\(wish.size.width)", "\"height\":\(wish.size.height)",
+            "\"rate\":\(wish.rate)", "\"light\":\(wish.light)", "\"name\":\"\(Self.computer)\"",
+        ]
+        if let zoom = wish.zoom { fields.append("\"zoom\":\(zoom)") }
+        let new = fields.joined(separator: ",")
+        guard new != words else { return }
+        words = new
+        number += 1
+        offer(.tell("{\"number\":\(number),\(new)}", number: number))
+    }
+
+    /// The name of this computer, as it may stand in JSON.
+    private static let computer: String = {
+        var name = [CChar](repeating: 0, count: 65)
+        gethostname(&name, 64)
+        let text = String(
+            decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+            as: UTF8.self
+        )
+        return text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+    }()
+
+    /// Returns 128 random bits in letters that an address may have.
+    private static func newCode() -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        var chance = SystemRandomNumberGenerator()
+        return String(
+            (0..<Int(cphone_code_length)).map { _ in letters[Int(chance.next() & 63)] }
+        )
+    }
+
+    private func answerWaiting() {
+        guard isListening, !answers.isEmpty else { return }
+        let url = "https://\(host)/\(code)"
+        var modules = [UInt8](repeating: 0, count: 1 << 12)
+        let width = Int(cphone_draw(url, &modules, modules.count))
+        let rows = (0..<width).map { row in
+            modules[row * width..<(row + 1) * width].map { $0 == 0 ? "0" : "1" }.joined()
+        }
+        for answer in answers {
+            answer(
+                width > 0
+                    ? .success(PhoneOffer(url: url, picture: rows))
+                    : .failure(PhoneFailure(PhoneLink.missing))
+            )
+        }
+        answers = []
+    }
+
+    static let missing = "To use a phone, install libmicrohttpd12 and libqrencode4."
+
+    // MARK: From the process
+
+    /// Takes some messages; others are there when the loop comes again.
+    private func receive() {
+        for _ in 0..<32 where !isOver {
+            switch process.receive(into: message) {
+            case .nothing: return
+            case .ended(let status):
+                return handle(.ended(HelperProcess.describe(status).sentence))
+            case .message(let count):
+                let now = MonotonicClock.now
+                if (now - second.start).seconds > 1 { second = (now, 0, 0) }
+                second.messages += 1
+                guard second.messages <= Self.mostMessages,
+                    let news = PictureMessage(
+                        UnsafeRawBufferPointer(rebasing: message[..<count]),
+                        now: now
+                    ), take(news)
+                else { return handle(.ended("Its reader sends what it should not.")) }
+            }
+        }
+    }
+
+    /// Returns `false` for what no honest process says.
+    private func take(_ message: PictureMessage) -> Bool {
+        switch message {
+        case .picture(let picture):
+            defer { process.send(byte: UInt8(picture.slot)) }
+            guard picture.layout == nil else { return false }
+            second.pictures += 1
+            // A phone may send more than anybody has asked for.
+            if second.pictures <= 2 * max(wish.rate, 30) { deliver(picture) }
+        case .failed(let error):
+            handle(.ended(error.code == .unsupported ? Self.missing : error.detail.sentence))
+        case .said(let words):
+            guard let news = PhoneNews(words) else { return false }
+            take(news)
+        }
+        return true
+    }
+
+    private func deliver(_ picture: PictureMessage.Picture) {
+        guard !boxes.isEmpty, let buffer = pool.draw(), picture.count <= buffer.bytes.count else {
+            return
+        }
+        let bytes = memory[picture.slot][..<picture.count]
+        buffer.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+        let frame = JPEGFrame(
+            buffer: buffer,
+            byteCount: picture.count,
+            timestamp: picture.arrival,
+            sequence: picture.sequence
+        )
+        for box in boxes { box.change { $0.picture = frame } }
+    }
+
+    private func take(_ news: PhoneNews) {
+        switch news {
+        case .certificate(let text): handle(.certificate(text))
+        case .listening:
+            isListening = true
+            answerWaiting()
+        case .seen: if [.waiting, .away].contains(report.state) { say(PhoneReport(.asking)) }
+        case .away: if report.state != .waiting { say(PhoneReport(.away)) }
+        case .paired(let key):
+            code = ""
+            handle(.paired(key))
+        case .told(let said):
+            // What was changed on the phone itself stays.
+            if said.command == number {
+                if let side = said.side { wish.side = side }
+                if let light = said.light { wish.light = light }
+            }
+            say(said)
+        }
+    }
+
+    private func say(_ said: PhoneReport) {
+        guard said != report else { return }
+        report = said
+        for box in boxes { box.change { $0.report = said } }
+        hasNews = true
+        if !isPaced { reportNews() }
+    }
+
+    private func reportNews() {
+        (hasNews, isPaced) = (false, true)
+        pace?.arm(after: Self.pacing)
+        handle(.said)
+    }
+}

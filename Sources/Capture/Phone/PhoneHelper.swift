@@ -1,0 +1,148 @@
+import CPhone
+import Frames
+import Glibc
+import Platform
+
+/// The process that serves a phone's page and takes its pictures (`Phones`). It holds the socket
+/// that listens, the certificate and the pictures' memory, and may get nothing else.
+package enum PhoneHelper {
+    /// The most bytes of memory.
+    private static let memory: UInt = 1 << 29
+    /// The milliseconds without a request after which a page is away, and those in which it may get
+    /// the last command at the end.
+    private static let (patience, farewell) = (Int64(5000), Int64(300))
+
+    /// Serves the phone that the daemon asks for, until the daemon has no use for it.
+    package static func run() -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        var server: Server?
+        HelperService.stream(memory: memory, descriptors: 2) { message, files in
+            guard let request = PhoneRequest(String(decoding: message, as: UTF8.self)) else {
+                return nil
+            }
+            do throws(NetworkError) {
+                // What needs files comes first: libraries, and the configuration of GnuTLS.
+                server = try Server(request, memory: files[0], listener: files[1])
+            } catch {
+                PictureOutlet.report(error)
+                return nil
+            }
+            return { () throws(SystemError) in try Confinement.enterServing() }
+        } _: { _ in
+            server?.run()
+        }
+    }
+
+    /// The server of the process.
+    private final class Server {
+        private let outlet: PictureOutlet
+        /// `nil` until `init` is over.
+        private var handle: OpaquePointer?
+        /// The time of the last request; `nil` while there is no page.
+        private var lastSign: Int64?
+
+        private static var pages: cphone_pages {
+            // The process needs them as long as it runs.
+            func kept(_ text: String) -> UnsafePointer<CChar>? { strdup(text).map { .init($0) } }
+            return cphone_pages(
+                page: kept(PhonePage.html),
+                script: kept(PhonePage.script),
+                style: kept(PhonePage.style)
+            )
+        }
+
+        init(
+            _ request: PhoneRequest,
+            memory: CInt,
+            listener: CInt
+        ) throws(NetworkError) {
+            guard cphone_load() else {
+                throw NetworkError(.unsupported, "libmicrohttpd is not installed")
+            }
+            var certificate = request.certificate
+            if !cphone_is_valid(certificate) {
+                var text = [CChar](repeating: 0, count: PictureMessage.longest / 2)
+                guard cphone_make_certificate(request.address, &text, text.count) else {
+                    throw NetworkError(.system, "no certificate can be made")
+                }
+                certificate = String(
+                    decoding: text.prefix { $0 != 0 }.map(UInt8.init),
+                    as: UTF8.self
+                )
+                PictureOutlet.send(.said("certificate \(certificate)"))
+            }
+            var take: (UnsafeRawBufferPointer) -> Void = { _ in }
+            do throws(SystemError) {
+                outlet = try PictureOutlet(memory) { take($0) }
+            } catch {
+                throw NetworkError(.system, "\(error)")
+            }
+            handle = cphone_make(
+                listener,
+                certificate,
+                request.host,
+                Self.pages,
+                Unmanaged.passUnretained(self).toOpaque()
+            ) { context, event, bytes, count in
+                guard let context else { return }
+                Unmanaged<Server>.fromOpaque(context).takeUnretainedValue()
+                    .happen(event, UnsafeRawBufferPointer(start: bytes, count: count))
+            }
+            guard handle != nil else { throw NetworkError(.system, "no server can be made") }
+            cphone_admit(handle, request.code)
+            if let key = bytes(hexadecimal: request.key), key.count == cphone_hash_length {
+                cphone_know(handle, key)
+            }
+            take = { [unowned self] in carryOut($0) }
+        }
+
+        private func carryOut(_ bytes: UnsafeRawBufferPointer) {
+            switch PhoneCommand(String(decoding: bytes, as: UTF8.self)) {
+            case .admit(let code): cphone_admit(handle, code)
+            case .tell(let words, let number): cphone_tell(handle, words, number)
+            case nil: break
+            }
+        }
+
+        private func happen(_ event: cphone_event, _ bytes: UnsafeRawBufferPointer) {
+            lastSign = Self.now
+            switch event {
+            case cphone_picture: outlet.put(bytes.count) { $0.copyMemory(from: bytes) }
+            case cphone_told:
+                PictureOutlet.send(.said("told \(String(decoding: bytes, as: UTF8.self))"))
+            case cphone_paired: PictureOutlet.send(.said("paired \(hexadecimal(bytes))"))
+            default: PictureOutlet.send(.said("seen"))
+            }
+        }
+
+        private static var now: Int64 { MonotonicClock.now.nanoseconds / 1_000_000 }
+
+        func run() {
+            PictureOutlet.send(.said("listening"))
+            var end: Int64?
+            while true {
+                var watched = (
+                    pollfd(
+                        fd: end == nil ? HelperService.descriptor : -1,
+                        events: Int16(POLLIN),
+                        revents: 0
+                    ),
+                    pollfd(fd: cphone_descriptor(handle), events: Int16(POLLIN), revents: 0)
+                )
+                let timeout = min(cphone_timeout(handle), end == nil ? 1000 : 10)
+                withUnsafeMutableBytes(of: &watched) {
+                    _ = poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, timeout)
+                }
+                if !outlet.proceed(), end == nil { end = Self.now + PhoneHelper.farewell }
+                let open = cphone_run(handle)
+                if open > 0, lastSign != nil { lastSign = Self.now }
+                if let last = lastSign, Self.now - last > PhoneHelper.patience {
+                    lastSign = nil
+                    PictureOutlet.send(.said("away"))
+                }
+                // The page hears that its camera is not needed any more.
+                if let end, open == 0 || Self.now >= end { return }
+            }
+        }
+    }
+}

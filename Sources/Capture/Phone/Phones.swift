@@ -1,0 +1,197 @@
+import CPhone
+package import DualCamCore
+package import Frames
+import Glibc
+import Logging
+package import Platform
+import Synchronization
+
+/// The way in for a phone: an address with a code that works once, and its picture.
+package struct PhoneOffer: Sendable {
+    /// "https://192.168.1.4:8447/CODE".
+    package let url: String
+    /// The rows of the picture, "1" for each black module.
+    package let picture: [String]
+}
+
+/// The phones whose pages send pictures: one helper process for each, which lives while its phone
+/// is being added or its camera is open, and for a minute after that. From any thread.
+package final class Phones: Sendable {
+    /// An event, reported on the thread `phone`.
+    package enum Report: Sendable {
+        /// These were added.
+        case known([String])
+        /// A phone is served at this address and port, and says this.
+        case served(String, at: String, PhoneReport)
+        /// It is not served any more; `reason` says why if that was not wanted.
+        case ended(String, reason: String?)
+        /// It has taken up its code.
+        case paired(String)
+    }
+
+    private let worker = Mutex<LoopWorker<PhoneDesk>?>(nil)
+    private let report: @Sendable (Report) -> Void
+    private let arguments: [String]
+    private let timed: RealTimeThreads?
+    /// The last words of the pages, by name.
+    fileprivate let reports = Mutex<[String: PhoneReport]>([:])
+    private let isAllowed = Mutex(true)
+
+    /// The arguments of this program that call `PhoneHelper.run()`.
+    package static let arguments = ["--helper", "phone"]
+
+    /// Creates the place for phones, without a thread until one is wanted, which is one of `timed`.
+    package init(
+        arguments: [String] = arguments,
+        timed: RealTimeThreads? = nil,
+        report: @escaping @Sendable (Report) -> Void = { _ in }
+    ) {
+        self.arguments = arguments
+        self.timed = timed
+        self.report = report
+    }
+
+    /// `true` if phones were added, or tried to, in an earlier run.
+    private static var hasBook: Bool { ((try? StateFile("phones")?.exists()) ?? nil) ?? false }
+
+    private func started() throws(SystemError) -> LoopWorker<PhoneDesk> {
+        if let worker = worker.withLock({ $0 }) { return worker }
+        let new = try LoopWorker<PhoneDesk>(name: "phone")
+        let (arguments, report, isAllowed) = (arguments, report, isAllowed.withLock { $0 })
+        try new.start(timed: timed) { [unowned self] loop in
+            PhoneDesk(loop, arguments, isAllowed: isAllowed) { news in
+                switch news {
+                case .served(let name, _, let said): self.reports.withLock { $0[name] = said }
+                case .ended(let name, _): self.reports.withLock { $0[name] = nil }
+                case .known, .paired: break
+                }
+                report(news)
+            }
+        }
+        worker.withLock { $0 = new }
+        return new
+    }
+
+    private func post(_ work: @escaping @Sendable (PhoneDesk) -> Void) {
+        worker.withLock { $0 }?.post(work)
+    }
+
+    /// Reports the phones that an earlier run has added, if any.
+    package func load() {
+        guard Self.hasBook else { return }
+        _ = try? started()
+        post { $0.reportKnown() }
+    }
+
+    /// Serves the phone called `name`, and offers it a code, at `address` or at that of the default
+    /// route. `done` is called on another thread; its error is a sentence for people.
+    package func add(
+        _ name: String,
+        at address: String? = nil,
+        done: @escaping @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
+    ) {
+        do throws(SystemError) {
+            _ = try started()
+            post { $0.add(name, at: address, done: done) }
+        } catch {
+            done(.failure(PhoneFailure("\(error)")))
+        }
+    }
+
+    /// Serves the phone called `name` no longer only because it is being added.
+    package func endAdding(_ name: String) { post { $0.endAdding(name) } }
+
+    /// Forgets a phone: its key is worth nothing from now on. `done` is called on another thread,
+    /// with the reason if it is still in the file.
+    package func forget(
+        _ name: String,
+        done: @escaping @Sendable (SystemError?) -> Void
+    ) {
+        do throws(SystemError) {
+            _ = try started()
+            post { done($0.forget(name)) }
+        } catch {
+            done(error)
+        }
+    }
+
+    /// Ends all helper processes, and lets none start, until it is called with `true`.
+    package func allow(_ isAllowed: Bool) {
+        self.isAllowed.withLock { $0 = isAllowed }
+        post { $0.allow(isAllowed) }
+    }
+
+    /// Ends the thread. Returns `true` if it has ended by `deadline`.
+    package func end(by deadline: Timestamp) -> Bool {
+        guard let worker = worker.withLock({ $0 }) else { return true }
+        worker.end { $0.endAll() }
+        return worker.join(until: deadline)
+    }
+
+    // MARK: For cameras
+
+    /// Serves the phone of `box`, which gets its pictures. Throws `SystemError` without a thread.
+    func attach(_ box: PhoneBox) throws(SystemError) {
+        _ = try started()
+        post { $0.attach(box) }
+    }
+
+    func adapt(_ box: PhoneBox, to wish: PhoneWish) { post { $0.adapt(box, to: wish) } }
+    func detach(_ box: PhoneBox) { post { $0.detach(box) } }
+
+    /// The last words of the page; `nil` while the phone is not served.
+    func report(of name: String) -> PhoneReport? { reports.withLock { $0[name] } }
+
+    /// Tells the page to change its camera's zoom, light or side. Until it says what it has done,
+    /// `report(of:)` is as `expecting` makes it.
+    func change(
+        _ name: String,
+        _ change: @escaping @Sendable (inout PhoneWish) -> Void,
+        expecting expect: (inout PhoneReport) -> Void
+    ) {
+        reports.withLock { if $0[name] != nil { expect(&$0[name, default: PhoneReport()]) } }
+        post { $0.change(name, change) }
+    }
+}
+
+/// The reason that a phone cannot be served, as a sentence for people.
+package struct PhoneFailure: Error {
+    package let message: String
+    init(_ message: String) { self.message = message }
+}
+
+/// The picture that a phone is asked for.
+struct PhoneWish: Hashable, Sendable {
+    var size = Size(width: 1280, height: 720)
+    var rate = 30
+    var side = PhoneReport.Side.back
+    var zoom: Double?
+    var light = false
+}
+
+/// The place where a phone's newest picture waits for the thread that opened its camera.
+final class PhoneBox: Sendable {
+    struct Contents {
+        /// The newest picture that nobody has taken yet.
+        var picture: JPEGFrame?
+        var report = PhoneReport()
+        /// The reason that no pictures come, as a sentence; `nil` while they may.
+        var failure: String?
+    }
+
+    let name: String
+    let bell: Bell
+    let wish: PhoneWish
+    let contents = Mutex(Contents())
+
+    init(_ name: String, _ wish: PhoneWish) throws(SystemError) {
+        self.name = name
+        self.wish = wish
+        bell = try Bell()
+    }
+
+    func change(_ body: (inout Contents) -> Void) {
+        contents.withLock { body(&$0) }
+        bell.ring()
+    }
+}

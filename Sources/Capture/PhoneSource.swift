@@ -1,0 +1,299 @@
+import DualCamCore
+import Frames
+import Platform
+import Synchronization
+
+/// A phone whose browser sends its camera's pictures.
+struct PhoneSource: CameraSource {
+    let name: String
+    private let phone: String
+    private let phones: Phones
+
+    /// Creates the source of the phone that was added as `phone`. Throws `unsupported` without
+    /// `phones`.
+    init(_ phone: String, _ name: String, _ phones: Phones?) throws(CaptureError) {
+        guard let phones else {
+            throw CaptureError(.unsupported, "open", name, detail: "no phone is served here")
+        }
+        (self.phone, self.name, self.phones) = (phone, name, phones)
+    }
+
+    var identity: String { SourceSpecification.phone(phone).description }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        let bell: Bell
+        do throws(SystemError) { bell = try Bell() } catch {
+            throw CaptureError(.system, error.operation, errno: error.errno)
+        }
+        return try open(request, bell: bell) { true }
+    }
+
+    /// Serves the phone, and waits for its first picture. Throws `hidden`, `refused`, `busy` or
+    /// `away` for what its page says, and `unreachable` if it cannot be served.
+    func open(
+        _ request: CaptureRequest,
+        bell: Bell,
+        while isWanted: () -> Bool
+    ) throws(CaptureError) -> any CameraStream {
+        let stream: PhoneStream
+        do throws(SystemError) {
+            stream = try PhoneStream(phone, name, phones, PhoneWish(request))
+        } catch {
+            throw CaptureError(.system, error.operation, errno: error.errno)
+        }
+        try stream.waitForFirst(bell, while: isWanted)
+        return stream
+    }
+
+    func openControls() throws(CaptureError) -> any ControlPort { PhonePort(phone, phones) }
+}
+
+extension PhoneWish {
+    /// A wish for pictures that fill what `request` asks for, in the phone's usual form.
+    fileprivate init(_ request: CaptureRequest) {
+        let (one, other) = (request.size.width, request.size.height)
+        size = Size(width: max(one, other), height: min(one, other))
+        // What a phone has is larger, and of no use for a call.
+        if request.isFull { size = Size(width: 1920, height: 1080) }
+        rate = request.rate
+    }
+}
+
+/// The pictures of a phone.
+private final class PhoneStream: CameraStream {
+    private(set) var mode: CaptureMode
+    private let name: String
+    private let phones: Phones
+    private let box: PhoneBox
+    private var wish: PhoneWish
+    private var pace = Pace()
+    private var next: JPEGFrame?
+    private var lastPicture = MonotonicClock.now
+
+    /// `false` while nobody sees the picture: then only a few come.
+    var isShown = true {
+        didSet { if isShown != oldValue { adapt() } }
+    }
+
+    /// The seconds in which a state may pass that keeps the first picture from coming; those that
+    /// a page may take to come; and those between two pictures of one that goes on.
+    private static let (settling, calling, patience) = (0.6, 4.0, 3.0)
+    /// The pictures of a second that nobody sees: what comes into view is not old.
+    private static let hiddenRate = 1
+
+    init(
+        _ phone: String,
+        _ name: String,
+        _ phones: Phones,
+        _ wish: PhoneWish
+    ) throws(SystemError) {
+        (self.name, self.phones, self.wish) = (name, phones, wish)
+        mode = CaptureMode(size: wish.size, rate: 0, format: .mjpg)
+        box = try PhoneBox(phone, wish)
+        try phones.attach(box)
+    }
+
+    deinit { phones.detach(box) }
+
+    func waitForFirst(_ bell: Bell, while isWanted: () -> Bool) throws(CaptureError) {
+        let start = MonotonicClock.now
+        while try !take() {
+            let state = box.contents.withLock { $0.report.state }
+            let limit =
+                switch state {
+                case .waiting, .ready, .live: Self.calling
+                // A person has to answer.
+                case .asking: Self.calling * 2
+                case .hidden, .refused, .busy, .stopped, .away: Self.settling
+                }
+            let deadline = start + Timestamp(seconds: limit)
+            switch Capture.wait(for: box.bell.descriptor, bell: bell, until: deadline) {
+            case .ready: box.bell.silence()
+            case .rang: guard isWanted() else { throw CaptureError(.woken, "open", name) }
+            case .due: throw reason(state)
+            }
+        }
+    }
+
+    /// Takes over the newest picture. Returns `false` if there is none.
+    private func take() throws(CaptureError) -> Bool {
+        let (picture, failure) = box.contents.withLock { contents in
+            defer { contents.picture = nil }
+            return (contents.picture, contents.failure)
+        }
+        guard let picture else {
+            if let failure { throw CaptureError(.unreachable, "phone", detail: failure) }
+            return next != nil
+        }
+        pace.count(picture.timestamp)
+        if let rate = pace.rate { mode.rate = rate }
+        next = picture
+        lastPicture = picture.timestamp
+        return true
+    }
+
+    private func reason(_ state: PhoneReport.State) -> CaptureError {
+        switch state {
+        case .hidden: CaptureError(.hidden, "phone")
+        case .asking, .refused: CaptureError(.refused, "phone")
+        case .busy:
+            CaptureError(.busy, "phone", detail: "another app on the phone uses its camera")
+        case .waiting, .live, .ready, .stopped, .away: CaptureError(.away, "phone")
+        }
+    }
+
+    func suits(_ request: CaptureRequest) -> Bool {
+        let wish = PhoneWish(request)
+        if wish != self.wish {
+            self.wish = wish
+            adapt()
+        }
+        return true
+    }
+
+    private func adapt() {
+        var wish = wish
+        if !isShown { wish.rate = Self.hiddenRate }
+        phones.adapt(box, to: wish)
+    }
+
+    /// The rate of a phone that nobody sees is no stall.
+    var interval: Double { max(pace.patience, isShown ? 0 : 1) }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        while true {
+            if try take(), let picture = next {
+                next = nil
+                return .jpeg(picture)
+            }
+            let state = box.contents.withLock { $0.report.state }
+            if ![.live, .ready, .asking, .waiting].contains(state) { throw reason(state) }
+            let last = lastPicture + Timestamp(seconds: Self.patience)
+            let end = min(deadline, last)
+            switch Capture.wait(for: box.bell.descriptor, bell: bell, until: end) {
+            case .ready: box.bell.silence()
+            case .rang: return .woken
+            case .due:
+                guard MonotonicClock.now >= last else { return .timedOut }
+                throw reason(.away)
+            }
+        }
+    }
+}
+
+/// The zoom, the light and the side of a phone's camera, as controls of a device.
+private final class PhonePort: ControlPort {
+    let descriptor: CInt = -1
+    private let phone: String
+    private let phones: Phones
+
+    private enum ID { static let (zoom, light, side) = (UInt32(1), UInt32(2), UInt32(3)) }
+
+    init(_ phone: String, _ phones: Phones) { (self.phone, self.phones) = (phone, phones) }
+
+    func controls() -> [DeviceControl] {
+        guard let report = phones.report(of: phone) else { return [] }
+        var controls: [DeviceControl] = []
+        if let zoom = report.zoom {
+            // In hundredths.
+            controls.append(
+                DeviceControl(
+                    id: ID.zoom,
+                    name: "zoom_absolute",
+                    title: "Zoom",
+                    purpose: .zoom,
+                    range: Self.hundredths(
+                        zoom.range.lowerBound
+                    )...Self.hundredths(
+                        zoom.range.upperBound
+                    ),
+                    step: Self.hundredths(zoom.step),
+                    initial: Self.hundredths(zoom.range.lowerBound),
+                    flags: .volatile,
+                    value: Self.hundredths(zoom.value)
+                )
+            )
+        }
+        if let light = report.light {
+            controls.append(
+                menu(
+                    ID.light,
+                    "flash_led_mode",
+                    "Light",
+                    .flashMode,
+                    [DeviceControl.FlashMode.off: "Off", DeviceControl.FlashMode.torch: "Torch"],
+                    light ? DeviceControl.FlashMode.torch : DeviceControl.FlashMode.off
+                )
+            )
+        }
+        if let side = report.side {
+            controls.append(
+                menu(
+                    ID.side,
+                    "camera",
+                    "Camera of the Phone",
+                    nil,
+                    [0: "Back", 1: "Front"],
+                    side == .back ? 0 : 1
+                )
+            )
+        }
+        return controls
+    }
+
+    private static func hundredths(_ number: Double) -> Int { Int((number * 100).rounded()) }
+
+    private func menu(
+        _ id: UInt32,
+        _ name: String,
+        _ title: String,
+        _ purpose: DeviceControl.Purpose?,
+        _ items: [Int: String],
+        _ value: Int
+    ) -> DeviceControl {
+        DeviceControl(
+            id: id,
+            name: name,
+            title: title,
+            kind: .menu,
+            purpose: purpose,
+            range: 0...(items.keys.max() ?? 0),
+            menu: items.sorted { $0.key < $1.key }.map { .init(index: $0.key, name: $0.value) },
+            flags: .volatile,
+            value: value
+        )
+    }
+
+    func update(_ controls: inout [DeviceControl], where matters: (DeviceControl) -> Bool) {
+        let now = self.controls()
+        for index in controls.indices where matters(controls[index]) {
+            guard let new = now.first(where: { $0.id == controls[index].id }) else { continue }
+            controls[index] = new
+        }
+    }
+
+    func write(_ write: ControlWrite) throws(ControlRefusal) {
+        guard let control = controls().first(where: { $0.id == write.id }) else {
+            throw .notSupported("The phone's camera has no control \(write.name).")
+        }
+        guard control.range.contains(write.value) else {
+            throw .outOfRange("The phone does not take \(write.name)=\(write.value).")
+        }
+        let isLit = write.value != DeviceControl.FlashMode.off
+        let side = write.value == 0 ? PhoneReport.Side.back : .front
+        phones.change(phone) { wish in
+            switch write.id {
+            case ID.zoom: wish.zoom = Double(write.value) / 100
+            case ID.light: wish.light = isLit
+            default: wish.side = side
+            }
+        } expecting: { report in
+            // The page says so a moment later. Of the zoom it is needed when it has happened.
+            if write.id == ID.light { report.light = isLit }
+            if write.id == ID.side { report.side = side }
+        }
+    }
+
+    func subscribe(to controls: [DeviceControl]) {}
+    func takeEvents() -> Bool { false }
+}

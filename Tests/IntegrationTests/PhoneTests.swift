@@ -1,0 +1,172 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import TestJPEGs
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Tests of a phone that sends by itself; BrowserTests have one with a browser.
+    @Suite("Phones", .timeLimit(.minutes(3)))
+    struct PhoneTests {
+        private static let configuration = """
+            [output]
+            width = 640
+            height = 360
+            [cameras.back]
+            source = "phone"
+            [cameras.front]
+            source = "test"
+            [scene]
+            layout = "single"
+            """
+        private static let size = Size(width: 640, height: 360)
+        private static let area = Rect(x: 0, y: 0, width: 640, height: 360)
+        private static let place = "\(PrivateNetwork.address):8447"
+
+        private func with(_ body: (Daemon) throws -> Void) throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(Self.configuration, in: session, network: true)
+                try body(daemon)
+            }
+        }
+
+        /// Starts a phone in the daemon's network: see `Tests/Phone/phone.py`.
+        private func phone(
+            _ daemon: Daemon,
+            _ what: String,
+            _ more: [String]
+        ) throws -> Child {
+            let script = repository.appending(path: "Tests/Phone/phone.py").path
+            let command =
+                PrivateNetwork.of(daemon.program.id) + ["python3", script, Self.place, what] + more
+            return try daemon.session.run(command[0], Array(command.dropFirst()))
+        }
+
+        private func answer(
+            _ daemon: Daemon,
+            _ what: String,
+            _ more: String...
+        ) throws -> [String: Any] {
+            let child = try phone(daemon, what, more)
+            let status = try child.wait(within: 60)
+            try #require(status == .status(0), "\(child.errors)")
+            let found = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
+            return try #require(found as? [String: Any])
+        }
+
+        /// Adds a phone, and returns its key.
+        private func pair(_ daemon: Daemon) throws -> String {
+            let reply = try daemon.call("Pair", of: .phone)
+            let url = try #require(reply.first?.string)
+            let start = "https://\(Self.place)/"
+            try #require(url.hasPrefix(start) && url.count == start.count + 22, "\(url)")
+            let code = String(url.dropFirst(start.count))
+            #expect(try answer(daemon, "pair", String(code.reversed()))["status"] as? Int == 401)
+            let paired = try answer(daemon, "pair", code)
+            #expect(try answer(daemon, "pair", code)["status"] as? Int == 401, "it works once")
+            return try #require(paired["key"] as? String)
+        }
+
+        private func isListening(_ daemon: Daemon) throws -> Bool {
+            let file = "/proc/\(daemon.program.id)/net/tcp"
+            return try String(contentsOfFile: file, encoding: .utf8).contains(":20FF 00000000:0000")
+        }
+
+        private func helper(of daemon: Daemon) throws -> pid_t? {
+            try daemon.session.output("pgrep", "-P", "\(daemon.program.id)")
+                .split(separator: "\n").first.flatMap { pid_t($0) }
+        }
+
+        private func picture(in daemon: Daemon) throws -> String {
+            let path = "\(daemon.session.directory)/picture.jpg"
+            try Data(counted(7, Self.size)).write(to: URL(filePath: path))
+            return path
+        }
+
+        @Test func aPhoneIsACameraUntilItIsForgotten() throws {
+            try with { daemon in
+                #expect(try !isListening(daemon))
+                let key = try pair(daemon)
+                #expect(try isListening(daemon))
+                let helper = try #require(try helper(of: daemon))
+                let status = try String(contentsOfFile: "/proc/\(helper)/status", encoding: .utf8)
+                #expect(status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1"))
+
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let phone = try phone(daemon, "send", [key, picture(in: daemon)])
+                func reaches(_ state: String) throws {
+                    try eventually("the camera to be \(state)", while: phone) {
+                        try daemon.state(of: DualCam.backPath) == state
+                    }
+                }
+                try reaches("streaming")
+                try eventually("the phone's picture") {
+                    let picture = StreamPicture(try reader.next(), size: Self.size)
+                    return picture.counter(of: Self.size, in: Self.area) == 7
+                }
+                try daemon.call("Cancel", of: .phone)
+
+                // The zoom, the light and the other camera are commands to the page.
+                func asks(_ words: String) throws {
+                    try eventually("the phone to be asked for \(words): \(phone.output)") {
+                        phone.output.split(separator: "\n").last?.contains(words) == true
+                    }
+                }
+                try asks("\"run\":true")
+                _ = try daemon.session.output(Programs.path(of: "dualcamctl"), "zoom", "2")
+                try asks("\"zoom\":2.0")
+                _ = try daemon.session.output(Programs.path(of: "dualcamctl"), "torch", "on")
+                try asks("\"light\":true")
+                _ = try daemon.session.output(
+                    Programs.path(of: "dualcamctl"),
+                    "controls",
+                    "--set",
+                    "camera=1"
+                )
+                try asks("\"side\":\"front\"")
+
+                // With privacy nothing is left, and the phone was told first.
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                try eventually("nothing to listen") { try !isListening(daemon) }
+                #expect(phone.output.split(separator: "\n").last?.contains("\"run\":false") == true)
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try eventually("the port") { try isListening(daemon) }
+                let again = try self.phone(daemon, "send", [key, picture(in: daemon)])
+                try reaches("streaming")
+                try daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
+                #expect(try again.wait() != .status(0))
+                try eventually("the phone that is refused") {
+                    let late = try self.phone(daemon, "send", [key, picture(in: daemon)])
+                    return try late.wait() == .status(1) && late.errors.contains("401")
+                }
+            }
+        }
+
+        @Test func whatAHostilePhoneCanTryIsRefused() throws {
+            try with { daemon in
+                let key = try pair(daemon)
+                let found = try answer(daemon, "attack", key, picture(in: daemon))
+                let wanted: [String: Int] = [
+                    "right": 200, "no key": 401, "no page": 400, "another page": 409,
+                    "wrong host": 421, "wrong origin": 403, "wrong path": 404, "wrong method": 405,
+                    "too long": 413, "without length": 411, "length that lies": 400,
+                    "long header": 431, "no JPEG": 200, "words too long": 413, "plain HTTP": 0,
+                    "old TLS": 0, "right again": 200,
+                ]
+                for (name, status) in wanted {
+                    #expect(found[name] as? Int == status, "\(name): \(found[name] ?? "")")
+                }
+                #expect((10...20).contains(found["drips"] as? Int ?? 0), "\(found)")
+                #expect(try answer(daemon, "idle", key)["seconds"] as? Double ?? 30 < 15)
+                // Some were tried before.
+                let guesses = try answer(daemon, "guess")["guesses"] as? Int
+                #expect((1...20).contains(guesses ?? 0), "\(guesses ?? -1)")
+                #expect(try daemon.get("State", of: .phone).string == "ready")
+            }
+        }
+    }
+}
