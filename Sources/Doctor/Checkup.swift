@@ -56,8 +56,9 @@ package struct Checkup {
             ("hide-cameras", hidingFinding), ("loopback", loopbackFinding),
             ("stream", problemsFinding),
         ]
+        let phones = PhoneCheck.findings(client, settings).map { $0.named("phone") }
         return system.flatMap { name, findings in findings.map { $0.named(name) } }
-            + desktop.browserFindings() + rest.map { $1.named($0) }
+            + desktop.browserFindings() + phones + rest.map { $1.named($0) }
     }
 
     // MARK: Configuration

@@ -61,8 +61,9 @@ enum FirstWords {
         away brb back-soon: To show a scene: dualcamctl scene away
         talk: To show a scene: dualcamctl scene talk
         demo: To show a scene: dualcamctl scene demo
-        select choose input source set-camera usb phone ip url network: To choose a camera: \
+        select choose input source set-camera usb ip url network: To choose a camera: \
         dualcamctl use back DEVICE
+        iphone android mobile smartphone qr pair: To use a phone as a camera: dualcamctl phone
         settings preferences options configure setup conf edit: To see the settings: dualcamctl \
         config show
         test check diagnose fix repair why: To find what is wrong: dualcamctl doctor

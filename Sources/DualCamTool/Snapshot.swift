@@ -67,7 +67,7 @@ struct Snapshot {
             }
         }
         let interfaces: [Interface] = [
-            .stream, .scene, .pro, .orientation, .capture, .privacy, .scenes,
+            .stream, .scene, .pro, .orientation, .capture, .privacy, .phone, .scenes,
         ]
         for name in interfaces.map(\.name) {
             ask("GetAll", of: "org.freedesktop.DBus.Properties", [.string(name)]) {
@@ -100,6 +100,7 @@ struct Snapshot {
         all += own(.pro, ["Enabled": "pro"])
         all += own(.orientation, ["Mode": "orientationMode", "Current": "orientation"])
         all += own(.capture) + own(.privacy, ["Enabled": "privacy"])
+        all += own(.phone, ["State": nil, "Paired": nil])
         if snapshot == nil { all[0].1 = .string("off") }
         let names = ["name", "application-id", "pid", "since", "through"]
         let viewers = snapshot?[\StreamInterface.viewers].map { viewers in

@@ -12,7 +12,7 @@ struct StatusText {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
         return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.valueLines
-            + text.viewerLines
+            + text.phoneLines + text.viewerLines
             + text.recordingLine
             + text.selfTimerLine
             + text.problemLines
@@ -158,6 +158,17 @@ struct StatusText {
                     ? "since \(WallTime(microseconds: Int64(time)).minute(on: now))" : nil
             }
             return joined(["  viewer  " + (text("name") ?? "an app") + identity + place, since])
+        }
+    }
+
+    // MARK: - Phones
+
+    /// The phones for which DualCam listens, and where.
+    private var phoneLines: [String] {
+        (snapshot[\PhoneInterface.phones] ?? []).compactMap { phone in
+            func text(_ key: String) -> String? { phone[key]?.string?.printable }
+            guard let address = text("address"), let source = text("source") else { return nil }
+            return joined(["  phone   \(source)", text("state"), "listens at \(address)"])
         }
     }
 

@@ -35,7 +35,7 @@ struct Tool: CommandFamily {
             CommandGroup(
                 name: "Camera",
                 subcommands: [
-                    UseDevice.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
+                    UseDevice.self, AddPhone.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
                     Adjust<OrientationMode>.self, Adjust<Torch>.self, Adjust<Freeze>.self,
                     Adjust<Ink>.self, SelectLens.self, SetZoom.self, SetPerspective.self,
                     Desk.self, Adjust<Privacy>.self,

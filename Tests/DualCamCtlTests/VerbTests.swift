@@ -28,7 +28,8 @@ import Testing
         ["photo", "--live", "--full"], ["photo", "--full", "--of", "stream"],
         ["ev", "nan"], ["ev", "+"], ["scene", "save"],
         ["scene", "save", "x", "--only", "layout,hat"], ["title", "a\u{202E}b"],
-        ["title", "a", "b", "c"], ["title", "--corner", "middle"],
+        ["title", "a", "b", "c"],
+        ["phone", "side"], ["phone", "back", "--forget"], ["title", "--corner", "middle"],
     ])
     func `Wrong usage is refused before the daemon is asked`(_ arguments: [String]) throws {
         let error = try #require(throws: (any Error).self) {

@@ -64,7 +64,7 @@ struct CommandTests {
         (["layout", "single", "--wait"], ["Layout=single", "Settle"]),
         (["live-photo", "on"], ["LivePhoto=true"]),
         (["live-photo", "toggle"], ["Step Capture LivePhoto toggle"]),
-        (["privacy", "on"], ["Enabled=true"]),
+        (["privacy", "on"], ["Enabled=true"]), (["phone", "--forget"], ["Forget"]),
         (["config", "set", "output.width", "640"], ["Set output.width=640"]),
         (["config", "set", "capture.file-mode", "640"], ["Set capture.file-mode=640"]),
         (["privacy", "toggle"], ["Step Privacy Enabled toggle"]),

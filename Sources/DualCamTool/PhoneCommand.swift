@@ -1,0 +1,165 @@
+import ArgumentParser
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import Platform
+
+struct AddPhone: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "phone",
+        abstract: "Use a phone as a camera: its browser sends the picture.",
+        discussion: """
+            Prints a code for the phone's camera to scan, and waits until the phone sends. Then it \
+            is the camera of the role that you named, or of the one without a camera, also after \
+            restarts. Interrupted, it adds nothing.
+            """
+    )
+    @Argument(help: "The camera that the phone is to be.")
+    var role: Role?
+    @Option(help: "A name, for a second phone.")
+    var name = ""
+    @Option(help: "The address of this computer, if it is in several networks.")
+    var address: String?
+    @Flag(help: "Forget the phone instead: its page is refused from now on.")
+    var forget = false
+    @OptionGroup var options: CommonOptions
+
+    func validate() throws {
+        try expect(
+            !forget || (role == nil && address == nil),
+            "--forget goes with --name alone."
+        )
+    }
+
+    func run() throws {
+        let client = try Client()
+        guard !forget else {
+            try client.call(\PhoneInterface.forget, name)
+            return options.answer([("forgotten", .string(name))])
+        }
+        var pairing = Options<PhoneInterface.Pairing>()
+        pairing.name = name
+        pairing.address = address
+        let (url, code) = try client.call(\PhoneInterface.pair, options: pairing, within: 15)
+        options.answer(
+            [("url", .string(url)), ("code", .array(code.map(JSON.string)))],
+            text: HalfBlocks.text(code) + "\(url)\n"
+        )
+        Output.complain(PhoneWords.scan)
+        let state = try wait(
+            client,
+            port: url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
+        )
+        let source = SourceSpecification.phone(name).description
+        let chosen =
+            try role
+            ?? Role.allCases.first {
+                try client.get(\CameraInterface.state, at: $0.path) == "unavailable"
+            }
+        if let chosen { try client.call(\CameraInterface.use, at: chosen.path, source) }
+        let place = chosen?.rawValue
+        options.answer(
+            [
+                ("state", .string(state)), ("source", .string(source)),
+                ("camera", place.map(JSON.string) ?? .null),
+            ]
+        )
+        Output.complain(
+            place.map { "The phone is the \($0) camera now." }
+                ?? "The phone is added. To use it: dualcamctl use back \(source)"
+        )
+    }
+
+    /// The seconds after which a phone that does not come needs help.
+    private static let patience = 20.0
+
+    /// Waits until the phone sends pictures, and says how it goes. Returns its state.
+    private func wait(_ client: Client, port: Substring) throws -> String {
+        var (shown, result, isOver) = ("waiting", "", false)
+        func look() {
+            guard let values = try? client.getAll(of: PhoneInterface.self, startsService: false)
+            else {
+                isOver = true
+                return client.loop.stop()
+            }
+            let state = values[\.state] ?? "none"
+            if values[\.paired] == true, ["live", "ready"].contains(state) { result = state }
+            if state == "none" { isOver = true }
+            if isOver || !result.isEmpty { return client.loop.stop() }
+            guard state != shown else { return }
+            shown = state
+            PhoneWords.states[state].map(Output.complain)
+        }
+        let timer = try client.loop.timer {
+            if shown == "waiting" { Output.complain(PhoneWords.nobody(port: port)) }
+        }
+        timer.arm(after: Self.patience)
+        let rule = MatchRule(pathNamespace: DualCam.path)
+        let signals = client.connection.subscribe(rule) { _ in look() }
+        look()
+        if result.isEmpty, !isOver { client.loop.run() }
+        withExtendedLifetime((signals, timer)) {}
+        guard !result.isEmpty else {
+            throw Failure(
+                status: .timedOut,
+                message: "No phone was added, and its code is used up."
+            )
+        }
+        return result
+    }
+}
+
+/// The words for people while a phone is added.
+enum PhoneWords {
+    static let scan = """
+        Scan this with the phone's camera. Both must be in the same Wi-Fi. The phone warns once that
+        the connection is not private: the certificate is this computer's own. Choose Advanced →
+        Proceed; on an iPhone Show Details → visit this website.
+        """
+
+    static let states = [
+        "asking": "Phone found. Allow the camera on it.",
+        "hidden": "The phone's page is in the background.",
+        "refused": "Allow the camera on the phone.",
+        "busy": "Another app on the phone uses the camera.",
+        "away": "The phone does not answer.",
+    ]
+
+    /// Returns the words for a phone that does not come to `port`.
+    static func nobody(port: Substring) -> String {
+        """
+        No phone yet. A guest network keeps devices apart, and a firewall may block port \(port):
+        sudo ufw allow \(port)/tcp (Ubuntu), or sudo firewall-cmd --add-port=\(port)/tcp (Fedora).
+        """
+    }
+}
+
+/// A code for cameras as text: two rows of modules in one of letters.
+enum HalfBlocks {
+    /// Returns the code with a margin of two modules, in black on white whatever the terminal's
+    /// colours are, each line with its end.
+    static func text(_ code: [String]) -> String {
+        let margin = 2
+        let modules = code.map { $0.map { $0 == "1" } }
+        func isBlack(_ row: Int, _ column: Int) -> Bool {
+            let (row, column) = (row - margin, column - margin)
+            return modules.indices.contains(row) && modules[row].indices.contains(column)
+                && modules[row][column]
+        }
+        let width = code.count + 2 * margin
+        let (start, end) =
+            Output.isTerminal ? ("\u{1b}[38;5;16;48;5;231m", "\u{1b}[0m") : ("", "")
+        return stride(from: 0, to: width, by: 2).map { row in
+            let line = (0..<width).map { column in
+                switch (isBlack(row, column), isBlack(row + 1, column)) {
+                case (true, true): "█"
+                case (true, false): "▀"
+                case (false, true): "▄"
+                case (false, false): " "
+                }
+            }
+            return start + line.joined() + end + "\n"
+        }.joined()
+    }
+}
