@@ -46,7 +46,7 @@ struct AddPhone: ParsableCommand {
             [("url", .string(url)), ("code", .array(code.map(JSON.string)))],
             text: HalfBlocks.text(code) + "\(url)\n"
         )
-        Output.complain(PhoneWords.scan)
+        Output.complain(PhoneWords.scan.joined(separator: "\n"))
         let state = try wait(
             client,
             port: url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
@@ -71,9 +71,6 @@ struct AddPhone: ParsableCommand {
         )
     }
 
-    /// The seconds after which a phone that does not come needs help.
-    private static let patience = 20.0
-
     /// Waits until the phone sends pictures, and says how it goes. Returns its state.
     private func wait(_ client: Client, port: Substring) throws -> String {
         var (shown, result, isOver) = ("waiting", "", false)
@@ -89,12 +86,12 @@ struct AddPhone: ParsableCommand {
             if isOver || !result.isEmpty { return client.loop.stop() }
             guard state != shown else { return }
             shown = state
-            PhoneWords.states[state].map(Output.complain)
+            PhoneReport.State(rawValue: state)?.words.map(Output.complain)
         }
         let timer = try client.loop.timer {
             if shown == "waiting" { Output.complain(PhoneWords.nobody(port: port)) }
         }
-        timer.arm(after: Self.patience)
+        timer.arm(after: PhoneWords.patience)
         let rule = MatchRule(pathNamespace: DualCam.path)
         let signals = client.connection.subscribe(rule) { _ in look() }
         look()
@@ -107,31 +104,6 @@ struct AddPhone: ParsableCommand {
             )
         }
         return result
-    }
-}
-
-/// The words for people while a phone is added.
-enum PhoneWords {
-    static let scan = """
-        Scan this with the phone's camera. Both must be in the same Wi-Fi. The phone warns once that
-        the connection is not private: the certificate is this computer's own. Choose Advanced →
-        Proceed; on an iPhone Show Details → visit this website.
-        """
-
-    static let states = [
-        "asking": "Phone found. Allow the camera on it.",
-        "hidden": "The phone's page is in the background.",
-        "refused": "Allow the camera on the phone.",
-        "busy": "Another app on the phone uses the camera.",
-        "away": "The phone does not answer.",
-    ]
-
-    /// Returns the words for a phone that does not come to `port`.
-    static func nobody(port: Substring) -> String {
-        """
-        No phone yet. A guest network keeps devices apart, and a firewall may block port \(port):
-        sudo ufw allow \(port)/tcp (Ubuntu), or sudo firewall-cmd --add-port=\(port)/tcp (Fedora).
-        """
     }
 }
 

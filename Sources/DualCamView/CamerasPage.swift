@@ -12,6 +12,7 @@ final class CamerasPage {
     let page: PreferencesPage
     private unowned let rows: PreferenceRows
     private let exchange = Button("Swap")
+    private let phone = Button("Add Phone…")
     private var cameras = PerRole(Parts.init)
 
     /// The part of the page that belongs to one camera.
@@ -49,7 +50,7 @@ final class CamerasPage {
             PreferencesGroup(
                 "",
                 "",
-                roles.map { cameras[$0].device } + [Box(spacing: 8, [exchange])]
+                roles.map { cameras[$0].device } + [Box(spacing: 8, [exchange, phone])]
             ),
         ]
         page = PreferencesPage(
@@ -58,6 +59,7 @@ final class CamerasPage {
             groups + roles.map { cameras[$0].controls }
         )
         exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.done) }
+        phone.onClick { [unowned rows] in rows.owner.addPhone() }
         roles.forEach(attach)
         rows.bind { [unowned self] in follow() }
     }

@@ -30,6 +30,7 @@ final class PictureWindow {
     private var setUp: SetUpWindow?
     private var report: ReportWindow?
     private var keysWindow: KeysWindow?
+    private var phoneWindow: PhoneWindow?
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
     let carrier = Carrier()
@@ -169,12 +170,18 @@ final class PictureWindow {
         keysWindow = KeysWindow(over: self) { [unowned self] in keysWindow = nil }
     }
 
+    func addPhone() {
+        if let phoneWindow { return phoneWindow.window.present() }
+        phoneWindow = PhoneWindow(over: self) { [unowned self] in phoneWindow = nil }
+    }
+
     func end() {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
         for window in [preferences?.window, setUp?.window, report?.window] { window?.close() }
         keysWindow?.window.close()
+        phoneWindow?.window.close()
         placement?.save()
         pro.giveHudBack()
         strip.finish()
@@ -593,6 +600,7 @@ final class PictureWindow {
                 if let error = $0 { self?.report(error) }
             }
         case .choose, .explain: showPreferences()
+        case .addPhone: addPhone()
         case .restart: restart()
         case .start:
             know { if $0.daemon != .present { $0.daemon = .starting } }

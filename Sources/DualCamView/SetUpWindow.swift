@@ -59,6 +59,9 @@ final class SetUpWindow {
         self.owner = owner
         pictures = CameraPictures(owner)
         question.content.append(tiles.place(.center, .start))
+        let phone = Button("Add Phone…").style("flat").place(.center, .start)
+        phone.onClick { [unowned owner] in owner.addPhone() }
+        question.content.append(phone)
         apps.place(.center, .start)
         apps.request(width: 480)
         places.content.append(apps)

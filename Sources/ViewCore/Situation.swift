@@ -9,6 +9,8 @@ package struct Situation: Hashable, Sendable {
         case endPrivacy
         /// Shows the cameras that can be chosen.
         case choose
+        /// Has a phone be a camera.
+        case addPhone
         /// Shows what is wrong, and mends it.
         case explain
 
@@ -19,6 +21,7 @@ package struct Situation: Hashable, Sendable {
             case .restart: "Restart"
             case .endPrivacy: "Show"
             case .choose: "Choose…"
+            case .addPhone: "Add Phone…"
             case .explain: "Why?"
             }
         }
@@ -144,7 +147,7 @@ package struct Knowledge: Hashable, Sendable {
             let isWrong = cameras.allSatisfy { $0.interruption == "not-found" }
             return isWrong
                 ? Situation("Your cameras were not found", "", .choose, over: .live)
-                : Situation("No camera: plug one in", "", over: .live)
+                : Situation("No camera: plug one in", "", .addPhone, over: .live)
         }
         if let held = cameras.first(where: { $0.interruption == "busy" }) {
             let holder = held.holder.isEmpty ? "another program" : held.holder

@@ -468,7 +468,7 @@ private let onMain = (x: 0.3, y: 0.5)
                         .init(state: "unavailable", interruption: "unplugged"),
                         .init(state: "unavailable", interruption: "none"),
                     ]
-                }, "No camera: plug one in", nil
+                }, "No camera: plug one in", .addPhone
             ),
             (
                 { $0.cameras[1] = .init(state: "interrupted", interruption: "busy", name: "C920") },
