@@ -185,5 +185,14 @@ final class VideoControls: ControlPort {
         UInt32(V4L2_CID_ZOOM_ABSOLUTE): .zoom,
         UInt32(V4L2_CID_POWER_LINE_FREQUENCY): .powerLine,
         UInt32(V4L2_CID_FLASH_LED_MODE): .flashMode,
+        UInt32(V4L2_CID_BRIGHTNESS): .image(.brightness),
+        UInt32(V4L2_CID_CONTRAST): .image(.contrast),
+        UInt32(V4L2_CID_SATURATION): .image(.saturation),
+        UInt32(V4L2_CID_SHARPNESS): .image(.sharpness),
+        UInt32(V4L2_CID_HUE): .image(.hue),
+        UInt32(V4L2_CID_GAMMA): .image(.gamma),
+        UInt32(V4L2_CID_BACKLIGHT_COMPENSATION): .image(.backlight),
+        UInt32(V4L2_CID_PAN_ABSOLUTE): .image(.pan),
+        UInt32(V4L2_CID_TILT_ABSOLUTE): .image(.tilt),
     ]
 }

@@ -90,6 +90,13 @@ package struct ControlsInterface: InterfaceMembers {
         package let relative = OptionMember<Bool>("relative")
     }
 
+    /// The options of SetImage.
+    package struct Image: OptionMembers {
+        package init() {}
+        package let relative = OptionMember<Bool>("relative")
+        package let auto = OptionMember<Bool>("auto")
+    }
+
     package let setISO = MethodMember("SetIso", takes: ArgumentMember<UInt32>("iso"))
     package let stepISO = MethodMember(
         "StepIso",
@@ -131,6 +138,14 @@ package struct ControlsInterface: InterfaceMembers {
         options: Relative.self
     )
     package let setAuto = MethodMember("SetAuto", takes: ArgumentMember<[String]>("dials"))
+    package let setImage = MethodMember(
+        "SetImage",
+        takes: ArgumentMember<String>("name"),
+        ArgumentMember<Int32>("value"),
+        options: Image.self,
+        gives: ArgumentMember<Int32>("now"),
+        ArgumentMember<Bool>("limited")
+    )
     package let lock = MethodMember("Lock", takes: ArgumentMember<[String]>("what"))
     package let unlock = MethodMember("Unlock")
     package let listRaw = MethodMember("ListRaw", gives: ArgumentMember<[RawControl]>("controls"))
@@ -170,6 +185,7 @@ package struct ControlsInterface: InterfaceMembers {
     package let compensation = PropertyMember<Double>("Compensation")
     package let software = PropertyMember<[String]>("Software")
     package let locked = PropertyMember<[String]>("Locked")
+    package let image = PropertyMember<[[String: Value]]>("Image")
 }
 
 /// A control of a camera's driver, as ListRaw lists it: an `(ssiiiiu)`.

@@ -133,6 +133,14 @@ final class ProService {
         handlers.get(\.compensation) { controls.manual.compensation }
         handlers.get(\.software) { controls.software }
         handlers.get(\.locked) { controls.manual.lock.subjects.map(\.rawValue) }
+        handlers.get(\.image) {
+            controls.image.map { name, control in
+                control.description.merging([
+                    "name": .string(name.rawValue),
+                    "wanted": .boolean(controls.wanted(name) != nil),
+                ]) { $1 }
+            }
+        }
     }
 
     private func answerSettings(of role: Role, _ controls: Handlers<ControlsInterface>) {
@@ -174,6 +182,18 @@ final class ProService {
         controls.answer(\.unlock) { [unowned self] call in
             daemon.send(.scenes(.lockChosen(role)))
             perform(.unlock, role, call) { _ in call.reply() }
+        }
+        controls.answer(\.setImage) { [unowned self] call throws(DBusError) in
+            let (name, value): (ImageControl, Int) = (
+                try choice("The name", call.arguments.0), Int(call.arguments.1)
+            )
+            let command: ControlCommand =
+                call.options.relative ?? false
+                ? .moveImage(name, value) : .image(name, call.options.auto ?? false ? nil : value)
+            perform(command, role, call) { outcome in
+                let now = outcome.controls.image.first { $0.name == name }?.control.value
+                call.reply((Int32(clamping: now ?? 0), outcome.limit != nil))
+            }
         }
         controls.answer(\.setRaw) { [unowned self] call in
             let (name, value) = (call.arguments.0, Int(call.arguments.1))

@@ -5,8 +5,10 @@ enum FirstWords {
     /// Words, and the sentence about them.
     private static let sentences: [(words: [Substring], text: Substring)] = """
         brightness brighter bright darker dark lighter exposure compensation: To make a picture \
-        lighter or darker: dualcamctl ev +0.5
-        contrast readable scan document paper: To make writing easy to read: dualcamctl ink on
+        lighter or darker: dualcamctl ev +0.5, or dualcamctl image brightness +10
+        contrast gamma backlight sharp sharpness saturation hue: To set what the camera itself does \
+        to its picture: dualcamctl image contrast 60%
+        readable scan document paper: To make writing easy to read: dualcamctl ink on
         blur bokeh background backdrop virtual greenscreen: DualCam leaves what is behind you as \
         it is. An app for calls can blur it; `background` in the configuration is what surrounds \
         a picture of another shape.
@@ -38,7 +40,9 @@ enum FirstWords {
         dualcamctl layout side-by-side, or pip, stacked, single
         corner size move resize: To move or resize the inset: dualcamctl inset --size 0.3
         shape round circle: To make the inset round: dualcamctl inset --shape circle
-        crop pan tilt magnify closer wider zoom-in zoom-out in out: To show a part: dualcamctl \
+        pan tilt move-camera ptz: To turn a camera that can: dualcamctl image pan +5%. To show a \
+        part: dualcamctl zoom 2 --at 0.3,0.5
+        crop magnify closer wider zoom-in zoom-out in out: To show a part: dualcamctl \
         zoom 2 --at 0.3,0.5. To show all: dualcamctl zoom 1
         resolution quality fps framerate rate width height format codec bitrate: The stream's \
         size and rate are in the configuration, in [output]: dualcamctl config show
@@ -46,10 +50,10 @@ enum FirstWords {
         page keystone straighten straight deskew trapezoid unskew: To straighten a page: \
         dualcamctl perspective auto
         turn rotation upside-down orient-camera: To turn a picture: dualcamctl rotate 90
-        temperature white-balance whitebalance colour color tint warmth hue saturation: To set \
+        temperature white-balance whitebalance colour color tint warmth: To set \
         the colours: dualcamctl wb 5500K, or dualcamctl wb auto
         gain sensitivity noise: To set the sensitivity: dualcamctl iso 400, or iso auto
-        sharp sharpness autofocus af blurry: To set the focus: dualcamctl focus auto
+        autofocus af blurry: To set the focus: dualcamctl focus auto
         quit exit kill end shutdown terminate close: To end the stream: dualcamctl stop
         enable run launch begin daemon: To start the stream: dualcamctl start
         undo revert defaults default: To go back to the configuration: dualcamctl reset

@@ -38,7 +38,7 @@ struct Tool: CommandFamily {
                     UseDevice.self, AddPhone.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
                     Adjust<OrientationMode>.self, Adjust<Torch>.self, Adjust<Freeze>.self,
                     Adjust<Ink>.self, SelectLens.self, SetZoom.self, SetPerspective.self,
-                    Desk.self, Adjust<Privacy>.self,
+                    Desk.self, SetImage.self, Adjust<Privacy>.self,
                 ]
             ),
             CommandGroup(

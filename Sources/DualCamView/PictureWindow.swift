@@ -179,7 +179,7 @@ final class PictureWindow {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
-        for window in [preferences?.window, setUp?.window, report?.window] { window?.close() }
+        for window in [preferences?.window, setUp?.window, report?.window, phoneWindow?.window] { window?.close() }
         keysWindow?.window.close()
         phoneWindow?.window.close()
         placement?.save()

@@ -134,11 +134,15 @@ package final class ControlThread: Sendable {
         private var port: (any ControlPort)?
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
-        private var drive = ZoomDrive()
+        private var drives = Operation.noDrives
         private var held = HeldControls()
         private var stepper: EventLoop.Timer?
         /// The controls as reported last.
         private var reported = CameraControls()
+
+        private static let noDrives: [DeviceControl.Purpose: ControlDrive] = [
+            .zoom: ControlDrive(), .image(.pan): ControlDrive(), .image(.tilt): ControlDrive(),
+        ]
 
         /// The seconds between two readings of values that change by themselves, while displayed.
         private static let interval = 0.35
@@ -154,7 +158,7 @@ package final class ControlThread: Sendable {
             self.records = records
             self.report = report
             timer = try loop.timer { [unowned self] in look() }
-            stepper = try loop.timer { [unowned self] in stepZoom() }
+            stepper = try loop.timer { [unowned self] in step() }
         }
 
         func take(_ use: Use) {
@@ -163,7 +167,7 @@ package final class ControlThread: Sendable {
                 close()
                 controls = use.controls
                 reported = controls
-                drive = ZoomDrive()
+                drives = Self.noDrives
             }
             let isHeldOtherwise =
                 controls.settings.holdsRate != use.controls.settings.holdsRate
@@ -171,8 +175,8 @@ package final class ControlThread: Sendable {
             controls.settings = use.controls.settings
             source = use.source
             isShown = use.isShown
-            let isOther = use.zoom?.number != drive.request?.number
-            if isOther { drive.follow(use.zoom) }
+            let isOther = use.zoom?.number != drives[.zoom]?.zoomNumber
+            if isOther { drives[.zoom]?.follow(use.zoom.map { .zoom($0) }) }
             if use.isStreaming != isStreaming {
                 isStreaming = use.isStreaming
                 if isStreaming {
@@ -182,7 +186,7 @@ package final class ControlThread: Sendable {
                     close()
                 }
             } else {
-                if isOther { stepZoom() }
+                if isOther { step() }
                 if isHeldOtherwise, isStreaming {
                     release()
                     hold()
@@ -317,50 +321,81 @@ package final class ControlThread: Sendable {
             Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
         }
 
-        /// Returns the zoom to where others left it, puts back what was held, and turns the light
-        /// off, on a camera no longer in use.
+        /// Moves what moves back to where others left it, puts back what was held, and turns the
+        /// light off, on a camera no longer in use.
         private func tidy() {
             release()
-            if let home = drive.home, !drive.isOthers, controls.zoomControl?.value != home,
-                (try? open()) != nil
-            {
-                writeZoom(home)
+            for (purpose, drive) in drives {
+                if let home = drive.home, !drive.isOthers, moving(purpose)?.value != home,
+                    (try? open()) != nil
+                {
+                    write(home, purpose)
+                }
+                drives[purpose]?.end()
             }
-            drive.end()
             if controls.torch == true, (try? open()) != nil { _ = try? carryOut(.torch(false)) }
         }
 
-        /// Moves the camera's own zoom a step towards the shown one, and arms the next until there.
-        private func stepZoom() {
-            guard isStreaming, port != nil, let zoom = controls.zoomControl else { return }
-            writeZoom(drive.next(zoom, at: MonotonicClock.now))
-            reportChange()
-            guard let now = controls.zoomControl, !drive.isOver(now, at: MonotonicClock.now) else {
-                return
-            }
-            stepper?.arm(after: ZoomDrive.pace)
+        /// Returns the control for `purpose`, if the camera has one that a drive can move.
+        private func moving(_ purpose: DeviceControl.Purpose) -> DeviceControl? {
+            purpose == .zoom ? controls.zoomControl : controls.control(for: purpose)
         }
 
-        /// Writes a value of the zoom, if any, and reads the zoom back.
-        private func writeZoom(_ value: Int?) {
-            guard let port, let zoom = controls.zoomControl else { return }
+        /// Moves each control that follows a course by a step, and arms the next step until all are
+        /// there.
+        private func step() {
+            guard isStreaming, port != nil else { return }
+            var isOver = true
+            for purpose in drives.keys {
+                guard let control = moving(purpose), let drive = drives[purpose],
+                    purpose == .zoom || !drive.isOver(control, at: MonotonicClock.now)
+                else { continue }
+                write(drive.next(control, at: MonotonicClock.now), purpose)
+                guard let now = moving(purpose), let drive = drives[purpose] else { continue }
+                isOver = isOver && drive.isOver(now, at: MonotonicClock.now)
+            }
+            reportChange()
+            if !isOver { stepper?.arm(after: ControlDrive.pace) }
+        }
+
+        /// Writes a value of a control that moves, if any, and reads it back.
+        private func write(_ value: Int?, _ purpose: DeviceControl.Purpose) {
+            guard let port, let control = moving(purpose) else { return }
             do throws(ControlRefusal) {
                 if let value {
-                    try port.write(ControlWrite(zoom, value))
-                    drive.write(value)
+                    try port.write(ControlWrite(control, value))
+                    drives[purpose]?.write(value)
                 }
-                try read { $0.purpose == .zoom }
+                try read { $0.purpose == purpose }
             } catch {
-                drive.giveUp()
-                seeZoom()
+                drives[purpose]?.giveUp()
+                see(purpose)
             }
         }
 
-        /// Notes the position of the zoom.
-        private func seeZoom() {
-            if let zoom = controls.zoomControl { drive.see(zoom.value) }
-            controls.zoomNumber = drive.request?.number ?? 0
-            controls.isZoomOthers = drive.home != nil && drive.isOthers
+        /// Notes the position of a control that moves.
+        private func see(_ purpose: DeviceControl.Purpose) {
+            if let control = moving(purpose) { drives[purpose]?.see(control.value) }
+            guard let drive = drives[purpose] else { return }
+            if case .image(let name) = purpose {
+                if let home = drive.home, drive.isOthers { controls.noteMoved(name, to: home) }
+            } else {
+                controls.zoomNumber = drive.zoomNumber ?? 0
+                controls.isZoomOthers = drive.home != nil && drive.isOthers
+            }
+        }
+
+        /// Turns the camera to the wanted value of `name`, or to where others left it.
+        private func turn(_ name: ImageControl) {
+            let purpose = DeviceControl.Purpose.image(name)
+            guard let control = moving(purpose),
+                let goal = controls.wanted(name) ?? drives[purpose]?.home
+            else { return }
+            let seconds = controls.settings.transition
+            drives[purpose]?.follow(
+                .turn(from: control.value, to: goal, at: MonotonicClock.now, seconds: seconds)
+            )
+            stepper?.arm(after: ControlDrive.pace)
         }
 
         func end() {
@@ -384,14 +419,22 @@ package final class ControlThread: Sendable {
                 throw error
             }
             guard isStreaming else { return }
-            if let zoom = controls.zoomControl {
-                drive.begin(zoom)
+            for purpose in drives.keys {
+                guard let control = moving(purpose) else { continue }
+                if case .image(let name) = purpose {
+                    let wanted = controls.wanted(name)
+                    let course = wanted.map {
+                        ControlDrive.Course.turn(from: $0, to: $0, at: .zero, seconds: 0)
+                    }
+                    drives[purpose]?.follow(course)
+                }
+                drives[purpose]?.begin(control)
                 // There is no picture yet that could jump.
-                if let goal = drive.goal(zoom, at: MonotonicClock.now) {
-                    writeZoom(goal == zoom.value ? nil : goal)
-                    stepper?.arm(after: ZoomDrive.pace)
+                if let goal = drives[purpose]?.goal(control, at: MonotonicClock.now) {
+                    write(goal == control.value ? nil : goal, purpose)
+                    stepper?.arm(after: ControlDrive.pace)
                 } else {
-                    seeZoom()
+                    see(purpose)
                 }
             }
             port.subscribe(to: controls.device.filter { $0.purpose != nil })
@@ -426,6 +469,7 @@ package final class ControlThread: Sendable {
             if !plan.held.isEmpty { record() }
             do throws(ControlRefusal) {
                 for write in plan.switches + plan.values { try port.write(write) }
+                try writeImage(plan, isRestored: command == .restore)
                 let written = Set((plan.switches + plan.values).map(\.id))
                 try port.update(&device) { $0.purpose != nil || written.contains($0.id) }
             } catch {
@@ -443,9 +487,39 @@ package final class ControlThread: Sendable {
                 let noted = held
                 held.forget(device, except: controls.manual.lock)
                 if held != noted { record() }
+                if isStreaming { for name in plan.image where name.moves { turn(name) } }
             }
-            seeZoom()
+            for purpose in drives.keys { see(purpose) }
             return plan
+        }
+
+        /// Sets the image controls of `plan` that do not move, or puts them back. What a camera
+        /// refuses of those that are restored stays as it is.
+        private func writeImage(
+            _ plan: ControlPlan,
+            isRestored: Bool
+        ) throws(ControlRefusal) {
+            guard isStreaming, let port else { return }
+            let before = held
+            var writes: [ControlWrite] = []
+            for name in plan.image where !name.moves {
+                guard let control = controls.control(for: .image(name)) else { continue }
+                if let value = plan.manual.image[name] {
+                    writes.append(ControlWrite(control, value))
+                    held.note(writes[writes.count - 1], over: [control])
+                } else {
+                    writes += held.release([control])
+                    held.forget(ControlWrite(control, control.value))
+                }
+            }
+            if held != before { record() }
+            for write in writes {
+                do throws(ControlRefusal) { try port.write(write) } catch {
+                    held.forget(write, as: before)
+                    record()
+                    if !isRestored { throw error }
+                }
+            }
         }
 
         /// Puts back what a plan that failed has written of `writes` to a camera that reported
@@ -498,7 +572,7 @@ package final class ControlThread: Sendable {
             try port.update(&device, where: matters)
             controls.read(device)
             if controls.magnification != before { controls.zoomTime = now }
-            seeZoom()
+            for purpose in drives.keys { see(purpose) }
         }
 
         /// Reads the controls, and reports a change.

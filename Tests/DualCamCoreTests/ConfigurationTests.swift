@@ -51,6 +51,8 @@ import Testing
         capture = "640x480@7.5"
         aperture = 1.8
         iso-range = [100, 100]
+        brightness = 140
+        hue = -20
 
         [scene]
         layout = "side-by-side"
@@ -125,6 +127,9 @@ import Testing
         #expect(front.source == .file("/tmp/a b#c.mkv"))
         #expect(!front.mirror && front.rotation == 90 && front.aperture == 1.8)
         #expect(front.isoRange == 100...100 && front.lenses.isEmpty)
+        for image in ["brightness = 140", "hue = -20"] {
+            #expect(configuration.rendered.contains(image))
+        }
         let style = configuration.scene.style
         #expect(style.layout == .sideBySide && style.insetCorner == .bottomLeft)
         #expect(style.insetPosition == NormalizedPoint(x: 0.25, y: 1))

@@ -60,7 +60,7 @@ import Testing
         white-balance = "shade"
         compensation = -0.5
         lock = ["exposure", "wb"]
-        """
+        """ + ImageControl.allCases.map { "\n\($0.rawValue) = 7" }.joined()
 
     // MARK: Fields
 
@@ -107,6 +107,7 @@ import Testing
             case .focus(let focus): controls.manual.focus = focus
             case .whiteBalance(let balance): controls.manual.whiteBalance = balance
             case .compensation(let stops): controls.manual.compensation = stops
+            case .image(let name, let value): controls.manual.image[name] = value
             case .lockOnly(let subjects):
                 for subject in subjects { controls.manual.lock.values[subject] = [:] }
             default: Issue.record("\(one.command)")
@@ -122,7 +123,8 @@ import Testing
         let automatic: [ControlCommand] =
             Dial.allCases.filter { $0 != .whiteBalance }.map { .automatic([$0]) }
             + [.automatic([.whiteBalance]), .compensation(0)]
-        #expect(commandsNow(of: before) == automatic + [.lockOnly([])])
+        let image = ImageControl.allCases.map { ControlCommand.image($0, nil) }
+        #expect(commandsNow(of: before) == image + automatic + [.lockOnly([])])
         // So it is where the preset only ends Pro mode, and nothing is done where nothing differs.
         let leaving = try self.preset("pro = false")
         #expect(commandsNow(of: leaving) == automatic, "what is held has nothing to do with Pro")
@@ -285,7 +287,10 @@ import Testing
             SceneCommand(key: "back.white-balance", command: .whiteBalance(.preset(.shade))),
             SceneCommand(key: "back.compensation", command: .compensation(-0.5)),
         ]
-        #expect(effects.contains(.setControls(.back, commands, of: "")))
+        let image = ImageControl.allCases.map {
+            SceneCommand(key: "back.\($0.rawValue)", command: .image($0, 7))
+        }
+        #expect(effects.contains(.setControls(.back, image + commands, of: "")))
         // It has found nothing to hold yet.
         #expect(state.scenes.locks.back == [.exposure, .whiteBalance])
         // Once.

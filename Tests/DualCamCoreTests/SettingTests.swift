@@ -67,7 +67,7 @@ import Testing
                 "iso": .int(100), "shutter": .int(100), "holds-shutter": .bool(true),
                 "focus": .int(1), "white-balance": .text("shade"), "compensation": .int(1),
                 "lock": .list([.text("wb")]),
-            ]
+            ].merging(ImageControl.allCases.map { ($0.rawValue, .int(1)) }) { $1 }
         )
         #expect(
             camera.union([".isZoomAsked"]) == Set(parts(CameraSettings()).keys),

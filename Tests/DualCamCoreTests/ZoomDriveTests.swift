@@ -12,13 +12,13 @@ import Testing
         factor: Double = 1,
         take: (_ written: Int, _ was: Int) -> Int = { written, _ in written }
     ) -> [(time: Timestamp, value: Int)] {
-        var drive = ZoomDrive()
-        drive.follow(ZoomRequest(framing: framing, factor: factor, number: 1))
+        var drive = ControlDrive()
+        drive.follow(.zoom(ZoomRequest(framing: framing, factor: factor, number: 1)))
         drive.begin(control)
         var seen: [(Timestamp, Int)] = []
         var written = control.value
         for step in 0..<2000 {
-            let now = at(Double(step) * ZoomDrive.pace)
+            let now = at(Double(step) * ControlDrive.pace)
             if let value = drive.next(control, at: now) {
                 written = value
                 drive.write(value)
@@ -107,13 +107,13 @@ import Testing
         }
         // A motor that runs on for a while when its direction changes.
         control = zoom()
-        var drive = ZoomDrive()
-        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        var drive = ControlDrive()
+        drive.follow(.zoom(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1)))
         drive.begin(control)
         control.value = 200
         drive.write(210)
         drive.see(200)
-        drive.follow(ZoomRequest(framing: framing(1, in: 0), factor: 1, number: 2))
+        drive.follow(.zoom(ZoomRequest(framing: framing(1, in: 0), factor: 1, number: 2)))
         drive.write(190)
         drive.see(207)
         #expect(!drive.isOthers)
@@ -128,11 +128,11 @@ import Testing
     }
 
     @Test func whatAnotherProgramSetsIsKeptAndPutBackInTheEnd() {
-        var drive = ZoomDrive()
+        var drive = ControlDrive()
         let (control, time) = (zoom(value: 130), at(0))
         drive.begin(control)
         #expect(drive.isOthers && drive.next(control, at: time) == nil)
-        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        drive.follow(.zoom(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1)))
         #expect(!drive.isOthers && drive.next(control, at: time) == 136 && drive.home == 130)
         drive.write(136)
         drive.see(133)
@@ -146,14 +146,14 @@ import Testing
     }
 
     @Test func whatIsNotTakenStaysAndIsNoWishOfAnother() {
-        var drive = ZoomDrive()
+        var drive = ControlDrive()
         let (control, time) = (zoom(value: 130), at(0))
-        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        drive.follow(.zoom(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1)))
         drive.begin(control)
         drive.giveUp()
         #expect(!drive.isOthers && drive.home == 130)
         #expect(drive.next(control, at: time) == nil && drive.isOver(control, at: time))
-        drive.follow(ZoomRequest(framing: framing(2, in: 0), factor: 1, number: 2))
+        drive.follow(.zoom(ZoomRequest(framing: framing(2, in: 0), factor: 1, number: 2)))
         #expect(drive.next(control, at: time) == 136, "another one is tried")
         drive.giveUp()
         drive.see(180)

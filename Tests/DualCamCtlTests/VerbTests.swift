@@ -26,7 +26,7 @@ import Testing
         ["controls", "--set", "gain"], ["photo", "--live", "-o", "x.jpg"],
         ["photo", "--in", "0"], ["record", "start", "--in", "601"],
         ["photo", "--live", "--full"], ["photo", "--full", "--of", "stream"],
-        ["ev", "nan"], ["ev", "+"], ["scene", "save"],
+        ["image", "iso"], ["image", "hue", "blue"], ["ev", "nan"], ["ev", "+"], ["scene", "save"],
         ["scene", "save", "x", "--only", "layout,hat"], ["title", "a\u{202E}b"],
         ["title", "a", "b", "c"],
         ["phone", "side"], ["phone", "back", "--forget"], ["title", "--corner", "middle"],

@@ -368,6 +368,70 @@ import Testing
         #expect(driver["zoom"] == 300)
     }
 
+    private static let image = [
+        DeviceControl(30, "brightness", .image(.brightness), -64...64, 5),
+        DeviceControl(31, "contrast", .image(.contrast), 0...64, 32),
+        DeviceControl(32, "pan", .image(.pan), -7200...7200, 100),
+    ]
+
+    @Test("sets the picture while the camera delivers, and puts back what others have not changed")
+    func picture() throws {
+        driver.add(Self.image)
+        try use(isStreaming: false)
+        // Of a closed camera, it is noted.
+        let noted = try perform(.image(.brightness, 20)).get().controls
+        #expect(noted.manual.image == [.brightness: 20] && driver["brightness"] == 5)
+        try use(isStreaming: true)
+        try eventually("the brightness", within: Self.timeout) { driver["brightness"] == 20 }
+        _ = try perform(.image(.contrast, 40)).get()
+        #expect(driver["contrast"] == 40)
+        // A value that a camera refuses is not wanted.
+        driver.refuse("contrast", with: .failed(.stalled, "no answer"))
+        #expect(throws: ControlRefusal.self) { try perform(.image(.contrast, 50)).get() }
+        driver.change("brightness", to: -9)
+        driver.emitEvent()
+        try waitFor("the other's brightness") { $0.manual.image[.brightness] == -9 }
+        driver.refuse("contrast", with: nil)
+        try close()
+        #expect(driver["brightness"] == -9 && driver["contrast"] == 32)
+        driver.refuse("contrast", with: .failed(.stalled, "no answer"))
+        driver.change("brightness", to: 5)
+        try use(isStreaming: true)
+        try eventually("the brightness", within: Self.timeout) { driver["brightness"] == -9 }
+        _ = try perform(.image(.brightness, nil)).get()
+        #expect(driver["brightness"] == 5)
+        driver.change("brightness", to: 7)
+        try close()
+        #expect(driver["brightness"] == 7 && driver["contrast"] == 32)
+    }
+
+    @Test(
+        "turns the camera smoothly, and back when it closes, unless another program has turned it"
+    )
+    func turning() throws {
+        driver.add(Self.image)
+        func written() -> [Int] {
+            driver.log.compactMap { $0.hasPrefix("pan=") ? Int($0.dropFirst(4)) : nil }
+        }
+        try use(isStreaming: true)
+        _ = try perform(.image(.pan, 5000)).get()
+        try eventually("the pan", within: Self.timeout) { driver["pan"] == 5000 }
+        #expect(written().count > 2 && written() == written().sorted())
+        try close()
+        #expect(driver["pan"] == 100)
+        try use(isStreaming: true)
+        try eventually("the pan again", within: Self.timeout) { driver["pan"] == 5000 }
+        #expect(written().suffix(2) == [100, 5000], "at once, since nothing is shown yet")
+        try eventually("some reads of it", within: Self.timeout) {
+            driver.log.suffix(4) == ["read", "read", "read", "read"]
+        }
+        driver.change("pan", to: -3000)
+        driver.emitEvent()
+        try waitFor("the other's pan") { $0.manual.image[.pan] == -3000 }
+        try close()
+        #expect(driver["pan"] == -3000)
+    }
+
     @Test("turns the torch off when its camera closes, is left, or the thread ends")
     func torch() throws {
         func light() throws {

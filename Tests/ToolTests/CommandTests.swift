@@ -133,10 +133,19 @@ struct CommandTests {
                 "back DescribeRaw exposure_time_absolute",
             ]
         ),
+        (["image", "brightness", "+10"], imageAsks("back SetImage brightness 10 relative=true")),
+        (["image", "brightness", "-25%"], imageAsks("back SetImage brightness -25 relative=true")),
+        (["image", "brightness", "75%"], imageAsks("back SetImage brightness 25")),
+        (["image", "brightness", "=-7"], imageAsks("back SetImage brightness -7")),
+        (["image", "brightness", "default"], imageAsks("back SetImage brightness 3")),
+        (["image", "pan", "auto"], imageAsks("back SetImage pan 0 auto=true")),
+        (["image", "brightness"], ["back ListRaw"]),
         (["record", "toggle", "--in", "10"], ["ToggleRecording in=10"]),
         (["record", "pause"], ["PauseRecording"]),
         (["record", "resume"], ["ResumeRecording"]),
     ]
+
+    private static func imageAsks(_ call: String) -> [String] { ["back ListRaw", call] }
 
     @Test(arguments: verbs)
     func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
@@ -320,7 +329,10 @@ struct CommandTests {
         (["photo", "-o", "desk.PNG"], "A photo is a JPEG. Give it a name that ends in .jpg."),
         (["media", "list", "--offset=-1"], "Expected --offset to be 0 or more, not -1."),
         (["lock", "off", "focus"], "Expected off without other words."),
-        (["brightness"], "'brightness'. To make a picture lighter or darker: dualcamctl ev +0.5\n"),
+        (
+            ["brightness"],
+            "'brightness'. To make a picture lighter or darker: dualcamctl ev +0.5, or"
+        ),
         (["blur", "on"], "DualCam leaves what is behind you as it is."),
         (["mute"], "DualCam has no sound in calls"), (["list"], "dualcamctl cameras --all\n"),
         (["who"], "dualcamctl status\n"), (["away"], "dualcamctl scene away\n"),

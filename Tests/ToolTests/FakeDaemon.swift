@@ -174,6 +174,7 @@ final class FakeDaemon {
         case "StepFocus": reply(call, .double(0.75), .boolean(false))
         case "StepKelvin": reply(call, .uint32(7600), .boolean(false))
         case "StepDial": reply(call, .string("500"), .boolean(false))
+        case "SetImage": reply(call, .int32(10), .boolean(false))
         case "ListRaw":
             reply(
                 call,
@@ -354,6 +355,15 @@ final class FakeDaemon {
         "WhiteBalance": .string("shade"), "Kelvin": .uint32(7500),
         "KelvinRange": .structure([.uint32(2000), .uint32(10000)]), "Compensation": .double(0),
         "Software": .strings(["white-balance"]), "Locked": .strings(["exposure"]),
+        "Image": .array(
+            ["brightness", "pan"].map { name in
+                .named([
+                    "name": .string(name), "minimum": .int32(-50), "maximum": .int32(50),
+                    "step": .int32(1), "default": .int32(3), "value": .int32(10),
+                ])
+            },
+            of: .dictionary(key: .string, value: .variant)
+        ),
     ]
 
     private static func camera(_ role: String, _ name: String, mirror: Bool) -> [String: Value] {

@@ -21,6 +21,9 @@ package enum ControlCommand: Hashable, Sendable {
     case moveFocus(Double)
     case moveKelvin(Int)
     case moveCompensation(Double)
+    /// Sets a control of the picture; `nil`: to the value that it was found with.
+    case image(ImageControl, Int?)
+    case moveImage(ImageControl, Int)
     /// Returns these dials to automatic.
     case automatic(Set<Dial>)
     /// Returns everything to automatic, except what is held.
@@ -50,8 +53,8 @@ package enum ControlCommand: Hashable, Sendable {
         case .focus, .stepFocus, .moveFocus: .focus
         case .whiteBalance, .stepKelvin, .moveKelvin: .whiteBalance
         case .automatic(let dials): dials.count == 1 ? dials.first : nil
-        case .compensation, .moveCompensation, .reset, .lock, .lockOnly, .unlock, .torch,
-            .toggleTorch, .raw, .moveRaw, .restore, .look:
+        case .compensation, .moveCompensation, .image, .moveImage, .reset, .lock, .lockOnly,
+            .unlock, .torch, .toggleTorch, .raw, .moveRaw, .restore, .look:
             nil
         }
     }
@@ -60,7 +63,7 @@ package enum ControlCommand: Hashable, Sendable {
     /// each lens's own.
     package var isForAllLenses: Bool {
         switch self {
-        case .compensation, .moveCompensation, .reset, .automatic: true
+        case .compensation, .moveCompensation, .image, .moveImage, .reset, .automatic: true
         default: dial != nil && dial != .focus
         }
     }
@@ -75,6 +78,9 @@ package struct ControlPlan: Hashable, Sendable {
     package var manual: ManualControls
     /// Those of the switches that are put back when the camera closes.
     package var held: [ControlWrite] = []
+    /// The controls of the picture to set as in `manual` while the camera delivers, and to put back
+    /// then; those that are `nil` there are put back at once.
+    package var image: [ImageControl] = []
     /// The end of the dial that the command ran into.
     package var limit: Bound?
     /// The values before our first write, by number, for controls without an automatic.
@@ -119,10 +125,16 @@ extension CameraControls {
         case .moveCompensation(let change):
             plan.manual.compensation =
                 moved(manual.compensation, by: change, in: Self.compensations, &plan)
+        case .image(let name, let value): try planImage(name, value, &plan)
+        case .moveImage(let name, let change):
+            guard let control = image.first(where: { $0.name == name })?.control else {
+                return try self.plan(.image(name, change))
+            }
+            let end = moved(control, by: change, &plan)
+            try planImage(name, end, &plan)
         case .automatic(let dials): try planAutomatic(dials, &plan)
         case .reset:
-            plan.manual = ManualControls()
-            plan.manual.lock = manual.lock
+            plan.manual = manual.withoutPro
             planAutomatic(&plan)
         case .lock(let subjects): try planLock(subjects, &plan)
         case .lockOnly(let subjects):
@@ -323,6 +335,7 @@ extension CameraControls {
         if manual.focus != nil, focusControl != nil { try planFocus(&plan) }
         if manual.whiteBalance != .auto { planWhiteBalance(&plan) }
         planLocked(&plan)
+        plan.image = ImageControl.allCases.filter { wanted($0) != nil }
     }
 
     // MARK: Manual
@@ -405,11 +418,19 @@ extension CameraControls {
             if !device.contains(where: { $0.name == name }) { try planRaw(name, 0, &plan) }
             throw .outOfRange("\(name) has no steps. Give its new value.")
         }
+        try planRaw(name, moved(control, by: change, &plan), &plan)
+    }
+
+    /// Returns the value of `control` changed by `change`, at most up to an end.
+    private func moved(
+        _ control: DeviceControl,
+        by change: Int,
+        _ plan: inout ControlPlan
+    ) -> Int {
         // A change smaller than the device's step is one.
         let step = abs(change) < control.step ? control.step * change.signum() : change
         let range = Double(control.range.lowerBound)...Double(control.range.upperBound)
-        let value = moved(Double(control.value), by: Double(step), in: range, &plan)
-        try planRaw(name, Int(value), &plan)
+        return Int(moved(Double(control.value), by: Double(step), in: range, &plan))
     }
 
     /// Plans to write a value in the driver's own terms.

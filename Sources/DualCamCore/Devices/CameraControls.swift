@@ -16,10 +16,19 @@ package struct ManualControls: Hashable, Sendable {
     package var compensation = 0.0
     /// The controls that are held as the camera's automatic found them.
     package var lock = ControlLock()
+    /// The wanted values; the others stay as they were found.
+    package var image: [ImageControl: Int] = [:]
 
     package init() {}
 
     package var isAutomatic: Bool { self == ManualControls() }
+
+    /// The values that stay at the end of Pro mode.
+    var withoutPro: ManualControls {
+        var rest = ManualControls()
+        (rest.lock, rest.image) = (lock, image)
+        return rest
+    }
 }
 
 /// The user's settings for a camera's controls, from the configuration.
@@ -33,6 +42,8 @@ package struct ControlSettings: Hashable, Sendable {
     package var antiFlicker = AntiFlicker.auto
     /// The frames per second that the camera delivers, or is to deliver.
     package var frameRate = 30.0
+    /// The seconds in which a camera turns that can.
+    package var transition = 0.25
 
     package init() {}
 }
@@ -76,6 +87,12 @@ package struct CameraControls: Hashable, Sendable {
             control.map { settled[$0.id] != nil && settled[$0.id] != $0.value } ?? false
         }
         for subject in takenOver({ isOther($0) }) { manual.lock.values[subject] = nil }
+        // A control that moves reports many values on its way.
+        for name in manual.image.keys where !name.moves {
+            guard let control = control(for: .image(name)), isOther(control) else { continue }
+            manual.image[name] = control.value
+            settled[control.id] = control.value
+        }
         if manual.iso != nil, let control = sensitivity, isOther(control) {
             manual.iso = iso(of: control)
             settled[control.id] = control.value
@@ -127,7 +144,8 @@ package struct CameraControls: Hashable, Sendable {
 
     // MARK: The controls by what they are for
 
-    func control(for purpose: DeviceControl.Purpose) -> DeviceControl? {
+    /// Returns the control for `purpose`, if the camera has one that can be set.
+    package func control(for purpose: DeviceControl.Purpose) -> DeviceControl? {
         device.first { $0.purpose == purpose && $0.isSettable }
     }
 

@@ -26,6 +26,17 @@ extension DeviceControl.Purpose {
     }
 }
 
+extension DeviceControl.Purpose {
+    /// `true` if `HeldControls` may hold it.
+    var isHeld: Bool {
+        switch self {
+        case .dynamicFrameRate, .powerLine: true
+        case .image(let name): !name.moves
+        default: lockSubject != nil
+        }
+    }
+}
+
 extension CameraControls {
     /// The parts of the automatic that this camera can hold.
     package var lockable: [ControlLock.Subject] {

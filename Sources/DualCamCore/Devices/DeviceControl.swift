@@ -47,6 +47,7 @@ package struct DeviceControl: Hashable, Sendable {
         case powerLine
         /// V4L2_CID_FLASH_LED_MODE, a menu of `FlashMode`.
         case flashMode
+        case image(ImageControl)
     }
 
     /// The items of the menu V4L2_CID_EXPOSURE_AUTO (enum v4l2_exposure_auto_type).

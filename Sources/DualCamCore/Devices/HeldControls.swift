@@ -95,8 +95,7 @@ package struct HeldControls: Hashable, Sendable {
             guard words.count == 3, let id = UInt32(words[0]), let found = Int(words[1]),
                 let held = Int(words[2]),
                 let control = device.first(where: { $0.id == id && $0.value == held }),
-                control.purpose == .dynamicFrameRate || control.purpose == .powerLine
-                    || control.purpose?.lockSubject != nil,
+                control.purpose?.isHeld == true,
                 control.range.contains(found)
             else { continue }
             values[id] = Values(found: found, held: held)

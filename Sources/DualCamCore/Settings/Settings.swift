@@ -132,7 +132,9 @@ extension ManualControls {
         }
     }
 
-    static let rows: [Setting<Self>] = [
+    static let rows = dials + image
+
+    private static let dials: [Setting<Self>] = [
         .init("iso", nil, \.iso, .automatic(.integer(1...1_000_000)), .pro, .changed),
         .init("shutter", nil, \.shutter, .automatic(.integer(1...1 << 40)), .pro, .changed),
         .init("holds-shutter", nil, \.holdsShutter, .boolean, nil, .changed),
@@ -149,6 +151,17 @@ extension ManualControls {
         // After the others, since a dial that is turned ends what is held of its value.
         .init("lock", nil, \.held, .subjects, .lock),
     ]
+
+    private static let image = ImageControl.allCases.map { name in
+        Setting(
+            name.rawValue,
+            name == .brightness ? "to tilt: auto | one of the numbers of dualcamctl image" : "",
+            \Self.image[name],
+            .automatic(.integer(-1_000_000...1_000_000)),
+            .image,
+            .guarded
+        )
+    }
 }
 
 extension SceneStyle {
@@ -260,6 +273,6 @@ extension Configuration {
 
 /// A part of a scene, by the words of `--only`.
 package enum ScenePart: String, CaseIterable, Hashable, Sendable {
-    case main, layout, inset, crop, rotation, mirror, perspective, ink, zoom, pro, lock, hud,
-        title, privacy
+    case main, layout, inset, crop, rotation, mirror, perspective, ink, zoom, image, pro, lock,
+        hud, title, privacy
 }

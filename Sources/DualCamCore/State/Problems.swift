@@ -38,6 +38,7 @@ extension State {
                 problems.append("The camera \(name) is not on PipeWire: \(node.problem)")
             }
             if let problem = problem(of: role) { problems.append(problem) }
+            problems += imageProblems(of: role)
         }
         if !others.phone.isEmpty { problems.append("A phone was lost: \(others.phone)") }
         if phones.served.values.contains(where: \.report.isSlow) {
@@ -76,6 +77,21 @@ extension State {
                 + "USB bandwidth is used up."
         }
         return camera.problem.isEmpty ? nil : camera.problem
+    }
+
+    /// Returns the problems with values of the configuration that a camera cannot take.
+    private func imageProblems(of role: Role) -> [String] {
+        let camera = cameras[role]
+        guard camera.lens.device == camera.identity, !camera.controls.device.isEmpty else {
+            return []
+        }
+        return ImageControl.allCases.compactMap { name in
+            guard let value = configured.cameras[role].manual.image[name],
+                let refusal = camera.controls.refusal(of: value, for: name)
+            else { return nil }
+            return "cameras.\(role.rawValue).\(name.rawValue) in the configuration has no effect: "
+                + refusal.reason.uncapitalized
+        }
     }
 
     /// Returns the problem with `unreadable` words, if they may still be shown.

@@ -50,7 +50,9 @@ extension State {
             pro.isEnabled = isOn
             // Cameras that are absent now return automatic.
             if !isOn {
-                for identity in kept.keys { kept[identity]?.value.manual = ManualControls() }
+                for (identity, own) in kept {
+                    kept[identity]?.value.manual = own.value.manual.withoutPro
+                }
             }
             pro.limit = nil
             scene.touchHud(at: time, limit: nil, rising: false)

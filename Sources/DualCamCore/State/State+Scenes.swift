@@ -194,7 +194,8 @@ extension State {
         return commands(of: own, role, at: time)
     }
 
-    private func commands(
+    /// Returns the commands as above for these values of the camera.
+    func commands(
         of preset: [String: Plain],
         _ role: Role,
         at time: Timestamp
@@ -266,7 +267,7 @@ extension State {
     private mutating func refusedLate(_ reasons: [String: String], of name: String) {
         if scenes.applied?.name == name { scenes.applied?.preset.remove(reasons.keys) }
         // Of an earlier scene, it is of no interest any more.
-        guard scenes.last == name else { return }
+        guard scenes.last == name, !name.isEmpty else { return }
         scenes.lateRefusals.merge(reasons) { _, new in new }
     }
 
@@ -374,7 +375,9 @@ extension ControlCommand {
             self = balance == .auto ? .automatic([.whiteBalance]) : .whiteBalance(balance)
         case "compensation": self = .compensation(manual.compensation)
         case "lock": self = .lockOnly(manual.held)
-        default: return nil
+        default:
+            guard let name = ImageControl(rawValue: key) else { return nil }
+            self = .image(name, manual.image[name])
         }
     }
 }

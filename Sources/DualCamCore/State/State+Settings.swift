@@ -119,6 +119,10 @@ extension State {
         at time: Timestamp
     ) -> [Effect] {
         guard new != old else { return [] }
+        // A camera that comes gets it from here.
+        if cameras[role].identity.isEmpty {
+            cameras[role].controls.manual.image = new.manual.image
+        }
         (cameras[role].mirror, cameras[role].rotation) = (new.mirror, new.rotation)
         scene.perspectives[role].move(to: new.corners, at: time, duration: duration)
         scene.setInk(new.isInk, role, at: time, instantly: way == .atOnce)
@@ -188,7 +192,17 @@ extension State {
             }
         }
         configured = new
-        return change(to: next, at: time)
+        return change(to: next, at: time) + setImage(as: next, at: time)
+    }
+
+    /// Returns what gives the cameras the image controls of `new`.
+    private func setImage(as new: Settings, at time: Timestamp) -> [Effect] {
+        let rows = ManualControls.scenes.filter { $0.part == .image }
+        return Role.allCases.compactMap { role in
+            let values = rows.captured(new.cameras[role].manual)
+            let commands = commands(of: values, role, at: time).now
+            return commands.isEmpty ? nil : .setControls(role, commands, of: "")
+        }
     }
 
     /// Goes back to the configuration.
@@ -209,7 +223,7 @@ extension State {
                 next.cameras[role].middle = cameras[role].lens.middle
             }
         }
-        return effects + change(to: next, at: time)
+        return effects + change(to: next, at: time) + setImage(as: next, at: time)
     }
 }
 

@@ -44,14 +44,29 @@ extension CameraControls {
     package var mostMagnification: Double { zoomControl?.mostMagnification ?? 1 }
 }
 
-/// The driver of a camera's own zoom, which follows the framing in small steps: the picture is
-/// cropped to match a step only after it was read back. Pure; times are as of `Framing`.
-package struct ZoomDrive: Hashable, Sendable {
-    /// The request to follow; `nil`: none, and the zoom stays as it was found.
-    package private(set) var request: ZoomRequest?
-    /// The value at which others left the zoom.
+/// The driver of a control that moves something, in small steps. A camera's own zoom follows the
+/// framing: the picture is cropped to match a step only after it was read back. Pure; times are as
+/// of `Framing`.
+package struct ControlDrive: Hashable, Sendable {
+    /// The values to take over time.
+    package enum Course: Hashable, Sendable {
+        case zoom(ZoomRequest)
+        /// From a value to another one, eased, in so many seconds from a time on.
+        case turn(from: Int, to: Int, at: Timestamp, seconds: Double)
+
+        fileprivate func isMoving(at time: Timestamp) -> Bool {
+            switch self {
+            case .zoom(let request): request.framing.isMoving(at: time)
+            case .turn(_, _, let start, let seconds): (time - start).seconds < seconds
+            }
+        }
+    }
+
+    /// The course to follow; `nil`: none, and the control stays as it was found.
+    private var course: Course?
+    /// The value at which others left the control.
     package private(set) var home: Int?
-    /// The value written last; `nil` if others set the zoom after that.
+    /// The value written last; `nil` if others set the control after that.
     private var asked: Int?
     private var seen: Int?
     /// The number of reads in a row that gave the same value.
@@ -69,29 +84,34 @@ package struct ZoomDrive: Hashable, Sendable {
 
     package init() {}
 
-    /// `true` while the zoom stands where others left it.
+    /// `true` while the control stands where others left it.
     package var isOthers: Bool { asked == nil }
 
-    /// Begins with the zoom of a camera just opened, `control`.
+    /// The number of the request that a zoom follows; `nil`: none.
+    package var zoomNumber: Int? {
+        if case .zoom(let request)? = course { request.number } else { nil }
+    }
+
+    /// Begins with the control of a camera just opened.
     package mutating func begin(_ control: DeviceControl) {
         home = control.value
         seen = control.value
-        asked = request == nil ? nil : control.value
+        asked = course == nil ? nil : control.value
         stillness = 0
         isStuck = false
     }
 
-    /// Forgets the zoom, because its camera is no longer open.
+    /// Forgets the control, because its camera is no longer open.
     package mutating func end() {
         asked = nil
         home = nil
         seen = nil
     }
 
-    /// Follows `request` from now on; `nil`: nothing.
-    package mutating func follow(_ request: ZoomRequest?) {
-        self.request = request
-        asked = request == nil ? nil : seen
+    /// Follows `course` from now on; `nil`: nothing.
+    package mutating func follow(_ course: Course?) {
+        self.course = course
+        asked = course == nil ? nil : seen
         stillness = 0
         isStuck = false
     }
@@ -118,8 +138,8 @@ package struct ZoomDrive: Hashable, Sendable {
         stillness = 0
     }
 
-    /// Notes that the device accepts no values. The zoom stays where it is until the next request,
-    /// and the picture is cropped instead.
+    /// Notes that the device accepts no values. The control stays where it is until the next
+    /// course; the picture is cropped in place of a zoom.
     package mutating func giveUp() {
         isStuck = true
         stillness = Self.stallLimit
@@ -127,9 +147,16 @@ package struct ZoomDrive: Hashable, Sendable {
 
     /// Returns the value that `control` is to reach at `time`; `nil` while others decide it.
     package func goal(_ control: DeviceControl, at time: Timestamp) -> Int? {
-        guard let request, asked != nil else { return nil }
-        let most = request.framing.magnification(at: time, factor: request.factor)
-        return control.value(upTo: most * Double(control.range.lowerBound))
+        guard let course, asked != nil else { return nil }
+        switch course {
+        case .zoom(let request):
+            let most = request.framing.magnification(at: time, factor: request.factor)
+            return control.value(upTo: most * Double(control.range.lowerBound))
+        case .turn(let from, let to, let start, let seconds):
+            guard course.isMoving(at: time) else { return to }
+            let eased = Easing.inOut(max(0, (time - start).seconds) / seconds)
+            return control.nearest(to: Double(from) + eased * Double(to - from))
+        }
     }
 
     /// Returns the value to write at `time` on the way to the goal, if any.
@@ -137,6 +164,7 @@ package struct ZoomDrive: Hashable, Sendable {
         guard !isStuck, let asked, let goal = goal(control, at: time), goal != asked else {
             return nil
         }
+        if case .turn = course { return goal }
         let isOnWay = (min(control.value, goal)...max(control.value, goal)).contains(asked)
         // A device that rounds, or reports nothing, gets no nearer: go on from the value written.
         let from = isOnWay && stillness >= Self.stallLimit ? asked : control.value
@@ -151,10 +179,10 @@ package struct ZoomDrive: Hashable, Sendable {
 
     /// Returns `true` if nothing is left to write or to read, at `time` and after.
     package func isOver(_ control: DeviceControl, at time: Timestamp) -> Bool {
-        guard !isStuck, let request, let asked, let goal = goal(control, at: time) else {
+        guard !isStuck, let course, let asked, let goal = goal(control, at: time) else {
             return true
         }
-        return !request.framing.isMoving(at: time) && asked == goal
+        return !course.isMoving(at: time) && asked == goal
             && stillness >= (seen == asked ? Self.stallLimit : Self.rest)
     }
 }
