@@ -127,13 +127,12 @@ final class PreviewService {
 
     private func camera(of role: Role) -> Camera {
         let camera = daemon.state.cameras[role]
-        let source = RoleSource(
-            camera.name,
-            identity: camera.identity,
-            daemon.shownSlot(of: role),
-            turned: camera.transform
-        )
+        let source = RoleSource(camera.name, identity: camera.identity, view(of: role))
         return Camera(source: source, identity: source.identity, name: source.name, role: role)
+    }
+
+    private func view(of role: Role) -> RoleSource.View {
+        (daemon.shownSlot(of: role), daemon.state.cameras[role].transform)
     }
 
     private func role(of identity: String) -> Role? {
@@ -143,9 +142,8 @@ final class PreviewService {
     /// Passes on to each preview of a role's camera what the role shows now.
     private func follow() {
         for preview in running.values {
-            guard let role = preview.camera.role, let source = preview.camera.source as? RoleSource
-            else { continue }
-            source.show(daemon.shownSlot(of: role), turned: daemon.state.cameras[role].transform)
+            let source = preview.camera.source as? RoleSource
+            if let role = preview.camera.role { source?.view = view(of: role) }
         }
     }
 
@@ -159,7 +157,7 @@ final class PreviewService {
             var end: SharedDescriptor?
             let thread = try PreviewThread(
                 camera.source,
-                turned: { (camera.source as? RoleSource)?.transform ?? .identity },
+                turned: { (camera.source as? RoleSource)?.view.transform ?? .identity },
                 takeReader: { end = SharedDescriptor($0) },
                 report: { report in
                     mailbox.post { MainActor.assumeIsolated { self.take(report, of: number) } }
@@ -216,11 +214,8 @@ final class PreviewService {
         preview.waiting = nil
         let camera = preview.camera
         let refusal = daemon.state.refusal(ofPreviewOf: camera.identity, in: camera.role, for: "")
-        if let refusal, daemon.state.suspension != nil || camera.role != nil {
-            call.fail(error(of: refusal, camera))
-        } else {
-            call.fail(.cameraLost("\(camera.name) is needed for something else now."))
-        }
+        let lost = DBusError.cameraLost("\(camera.name) is needed for something else now.")
+        call.fail(refusal.map { error(of: $0, camera) } ?? lost)
     }
 
     /// Ends all previews. Returns `true` if their devices are closed by `deadline`.

@@ -5,30 +5,28 @@ import Platform
 import Synchronization
 
 /// The pictures that a role's camera leaves in its slot, as those of a camera of their own. Another
-/// thread opens and closes that camera. They may be taken while it is opened, and end with it.
+/// thread opens and closes that camera.
 package final class RoleSource: CameraSource {
+    /// The place of the pictures, and the transform with which the stream shows them.
+    package typealias View = (slot: FrameSlot, transform: Transform)
+
     package let name: String
     package let identity: String
-    private let shown: Mutex<(slot: FrameSlot, transform: Transform)>
+    private let shown: Mutex<View>
 
-    /// A source of the camera called `name`, whose pictures are in `slot`.
-    package init(_ name: String, identity: String, _ slot: FrameSlot, turned transform: Transform) {
+    package init(_ name: String, identity: String, _ view: View) {
         (self.name, self.identity) = (name, identity)
-        shown = Mutex((slot, transform))
+        shown = Mutex(view)
     }
 
-    /// Takes pictures from `slot` from now on, to be turned by `transform`. Any thread.
-    package func show(_ slot: FrameSlot, turned transform: Transform) {
-        shown.withLock { $0 = (slot, transform) }
+    /// The view of the camera now. Any thread.
+    package var view: View {
+        get { shown.withLock { $0 } }
+        set { shown.withLock { $0 = newValue } }
     }
-
-    /// The transform with which the stream shows the pictures.
-    package var transform: Transform { shown.withLock { $0.transform } }
 
     /// Returns the pictures that come from now on.
     package func open(_ request: CaptureRequest) -> any CameraStream { RoleStream(self) }
-
-    fileprivate var slot: FrameSlot { shown.withLock { $0.slot } }
 }
 
 private final class RoleStream: CameraStream {
@@ -46,18 +44,17 @@ private final class RoleStream: CameraStream {
     func suits(_ request: CaptureRequest) -> Bool { true }
 
     func next(until deadline: Timestamp, bell: Bell) -> CapturedEvent {
-        while true {
-            let now = MonotonicClock.now
+        while MonotonicClock.now < deadline {
             if let event = newest() { return event }
-            guard now < deadline else { return .timedOut }
-            let look = now + Timestamp(seconds: Self.interval)
+            let look = MonotonicClock.now + Timestamp(seconds: Self.interval)
             if bell.wait(until: min(look, deadline)) { return .woken }
         }
+        return .timedOut
     }
 
     /// Returns the newest picture if it has not been returned.
     private func newest() -> CapturedEvent? {
-        let slot = source.slot
+        let slot = source.view.slot
         let (content, jpeg) = slot.newest
         guard content.arrival > last else { return nil }
         last = content.arrival

@@ -46,7 +46,7 @@ import Testing
                 "title": .list([.text("a")]), "title-corner": .text("top-left"),
                 "privacy": .bool(true), "layout": .text("single"), "inset-visible": off,
                 "inset-shape": .text("circle"), "inset-corner": .text("top-left"),
-                "inset-position": .list([.int(0), .double(0.7)]), "inset-size": .double(0.3),
+                "inset-position": .list([.int(1), .double(0.3)]), "inset-size": .double(0.3),
                 "inset-margin": .int(0), "inset-border": .int(1), "inset-radius": .int(1),
                 "gap": .int(1), "background": .text("crop"), "swap-duration-ms": .int(1),
                 "swap-icon": off, "record-mark": off, "hud": .text("off"),

@@ -53,7 +53,7 @@ package struct SceneStyle: Hashable, Sendable {
     /// `true` if layout `pip` shows its inset.
     package var insetVisible = true
     package var insetShape = InsetShape.rectangle
-    private var insetPlace = InsetPlace.corner(.topRight)
+    private var corner = Corner.topRight
     /// The inset's width, as a fraction of the canvas's.
     package var insetSize = 0.25
     /// The inset's distance from the edges, as a fraction of the canvas's width.
@@ -73,28 +73,16 @@ package struct SceneStyle: Hashable, Sendable {
     /// The duration of a swap or another change, in seconds.
     package var swapDuration = 0.3
 
-    private enum InsetPlace: Hashable, Sendable {
-        case corner(Corner)
-        /// A free place, in fractions of the room that the inset has within its margin.
-        case free(NormalizedPoint)
-    }
-
     /// The corner of the inset, or the one that its free place is nearest to. Setting it ends that.
     package var insetCorner: Corner {
-        get {
-            switch insetPlace {
-            case .corner(let corner): corner
-            case .free(let point): Corner(nearestTo: point.x, point.y)
-            }
-        }
-        set { insetPlace = .corner(newValue) }
+        get { corner }
+        set { (corner, insetPosition) = (newValue, nil) }
     }
 
     /// The free place of the inset in its room, from the top left (0, 0) to the bottom right
     /// (1, 1); `nil`: it is in its corner.
     package var insetPosition: NormalizedPoint? {
-        get { if case .free(let point) = insetPlace { point } else { nil } }
-        set { insetPlace = newValue.map { .free($0) } ?? .corner(insetCorner) }
+        didSet { if let place = insetPosition { corner = Corner(nearestTo: place.x, place.y) } }
     }
 
     /// `true` if pictures are cropped to the halves of layouts `sideBySide` and `stacked`.

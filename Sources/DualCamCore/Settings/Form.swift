@@ -304,10 +304,8 @@ extension Form where Value == NormalizedPoint? {
         plain: { .list($0.flatMap { Form<NormalizedPoint>.point.plain($0)?.list } ?? []) },
         convert: { given in
             if given.list?.isEmpty == true { return .some(nil) }
-            guard let point = NormalizedPoint(given), (0...1).contains(point.x),
-                (0...1).contains(point.y)
-            else { return nil }
-            return point
+            let point = NormalizedPoint(given)
+            return point.flatMap { [$0.x, $0.y].allSatisfy((0...1).contains) ? $0 : nil }
         }
     )
 }
