@@ -3,8 +3,8 @@ import Frames
 import GTK
 import Platform
 
-/// The inset in the hand: its last picture, which follows, its home, and the outline of where it
-/// would go.
+/// The inset in the hand: its last picture, which follows, a cover over its home, where the stream
+/// goes on showing it, and the outline of where it would go.
 ///
 /// - Context: bound to GTK's thread.
 final class Carrier {
@@ -21,6 +21,8 @@ final class Carrier {
     private final class Marks {
         var home: Rect?
         var target: Rect?
+        /// The edges that it snaps to.
+        var guides: [Rect] = []
         var isRound = false
 
         func radius(_ rect: Rect) -> Double { isRound ? rect.width / 2 : 9 }
@@ -36,10 +38,14 @@ final class Carrier {
         outline = DrawingArea { canvas, _ in
             if let home = marks.home {
                 let radius = marks.radius(home)
-                canvas.fill(home, radius: radius, .black(0.55))
+                canvas.fill(home, radius: marks.isRound ? radius : 4, .black(1))
                 canvas.outline(home.inset(by: 1), radius: radius, width: 2, dash: 6, .white())
             }
-            if let target = marks.target, target != marks.home {
+            for guide in marks.guides {
+                canvas.fill(guide.inset(by: -2), .black(0.6))
+                canvas.fill(guide.inset(by: -1), .amber)
+            }
+            if let target = marks.target, target != marks.home, !marks.guides.isEmpty {
                 let radius = marks.radius(target)
                 canvas.outline(target.inset(by: 1), radius: radius, width: 4, .black(0.6))
                 canvas.outline(target.inset(by: 1), radius: radius, width: 2, .amber)
@@ -67,28 +73,35 @@ final class Carrier {
         outline.redraw()
     }
 
-    /// Follows the hand, which is this far from where it began; `target` is where it would go.
-    func carry(x: Double, y: Double, target: Rect) {
+    /// Follows the hand, which is this far from where it began; `target` is where it would go, at
+    /// the edges along `guides`.
+    func carry(x: Double, y: Double, target: Rect, guides: [Rect]) {
         var rect = start
         rect.x += x
         rect.y += y
         move(to: rect)
         guard marks.target != target else { return }
-        marks.target = target
+        (marks.target, marks.guides) = (target, guides)
         outline.redraw()
     }
 
     /// Eases into `target`, and is gone.
     func settle(at target: Rect) {
         isFollowing = false
-        (marks.home, marks.target) = (nil, nil)
+        (marks.target, marks.guides) = (nil, [])
+        // At home it stays covered until it is there.
+        if target != marks.home { marks.home = nil }
         outline.redraw()
         let (from, begin) = (place, MonotonicClock.now)
         widget.onFrame { [weak self] in
             guard let self, !isFollowing else { return false }
             let phase = (MonotonicClock.now - begin).seconds / Self.settling
             move(to: from.interpolated(to: target, fraction: Easing.out(min(1, phase))))
-            // The stream's own fades in beneath, and then shows through.
+            if phase >= 1, marks.home != nil {
+                marks.home = nil
+                outline.redraw()
+            }
+            // The stream's own is beneath by then, and shows through.
             copy.opacity = max(0, min(1, 2 - phase))
             guard phase >= 2 else { return true }
             copy.opacity = 1

@@ -40,6 +40,7 @@ extension PictureWindow {
             page.open(main)
             showControls(false)
         case .toggleFullscreen: window.isFullscreen.toggle()
+        case .moveInset(let x, let y): moveInset(x: x, y: y)
         case .resize(let steps): placement?.resize(by: steps)
         case .menu: menu?.show(at: opener(bar.openers.more))
         case .layouts: menu?.showLayouts(at: opener(bar.openers.layout))

@@ -13,7 +13,7 @@ extension PictureWindow {
             pressed = (x, y)
             hand.press(count, x: point.x, y: point.y, areas)
         }
-        picture.onDrag { [unowned self] in drag($0) }
+        picture.onDrag { [unowned self] in drag($0, isFree: $1) }
         picture.onPress(.secondary) { [unowned self] _, x, y in showMenu(x, y) }
         picture.onLongPress(
             held: { [unowned self] in carryOut(hand.cancel()) },
@@ -53,13 +53,15 @@ extension PictureWindow {
 
     // MARK: Dragging
 
-    private func drag(_ part: Widget.Drag) -> Bool {
+    /// `isFree`: edges do not draw the inset near.
+    private func drag(_ part: Widget.Drag, isFree: Bool) -> Bool {
+        carriesFreely = isFree
         switch part {
         case .began: break
         case .moved(let x, let y): carryOut(hand.move(x: x, y: y, lifted ?? areas))
         case .ended(let x, let y):
             letGoOfWindow()
-            carryOut(hand.release(x: x, y: y, lifted ?? areas, in: viewport))
+            carryOut(hand.release(x: x, y: y, lifted ?? areas))
         case .cancelled:
             letGoOfWindow()
             carryOut(hand.cancel())
@@ -91,14 +93,20 @@ extension PictureWindow {
                 newest?.texture(of: other),
                 isRound: isInsetRound
             )
-            // What is carried is nowhere else.
-            set(\SceneInterface.insetVisible, to: false)
         case .carry(let x, let y):
-            guard let other = lifted?.other, let target = target(other, x, y) else { return }
-            carrier.carry(x: x, y: y, target: viewport.place(target))
-        case .drop(let corner):
-            set(\SceneInterface.insetCorner, to: corner.rawValue)
-            settle(at: lifted?.other(in: corner))
+            guard let areas = lifted, let place = place(x, y), let target = areas.inset(at: place)
+            else { return }
+            carrier.carry(
+                x: x,
+                y: y,
+                target: viewport.place(target),
+                guides: areas.guides(at: place).map(viewport.place)
+            )
+        case .drop(let x, let y):
+            guard let place = place(x, y) else { return settle(at: lifted?.other) }
+            set(insetPlace: place)
+            if Corner(at: place) == nil { tell("Free place") }
+            settle(at: lifted?.inset(at: place))
         case .putBack: settle(at: lifted?.other)
         case .moveWindow:
             if let placement, placement.beginMove() {
@@ -112,30 +120,37 @@ extension PictureWindow {
     private func settle(at target: Rect?) {
         guard let target else { return }
         lifted = nil
-        showInset()
         carrier.settle(at: viewport.place(target))
     }
 
-    /// Shows the inset again; later, if the daemon does not answer now.
-    func showInset() {
-        owesInset = false
-        daemon?.set(\SceneInterface.insetVisible, to: true) { [weak self] error in
-            guard let self, let error else { return }
-            owesInset = [".NoReply", ".ServiceUnknown", ".NameHasNoOwner"].contains {
-                error.name.hasSuffix($0)
-            }
-            report(error)
+    /// The place that the inset would go to from this far away.
+    private func place(_ x: Double, _ y: Double) -> NormalizedPoint? {
+        lifted?.place(movedBy: x, y, in: viewport, snapping: !carriesFreely)
+    }
+
+    private func set(insetPlace place: NormalizedPoint) {
+        if let corner = Corner(at: place) {
+            set(\SceneInterface.insetCorner, to: corner.rawValue)
+        } else {
+            set(\SceneInterface.insetPosition, to: [place.x, place.y])
         }
     }
 
-    /// The place that the inset would go to from this far away.
-    private func target(_ other: Rect, _ x: Double, _ y: Double) -> Rect? {
-        let shown = viewport.shown
-        let corner = Corner(
-            nearestTo: other.midX + x / max(1, shown.width),
-            other.midY + y / max(1, shown.height)
-        )
-        return lifted?.other(in: corner)
+    /// Moves the inset so far, in units of the window.
+    func moveInset(x: Int, y: Int) {
+        let areas = areas
+        guard areas.hasInset, !hand.isCarrying,
+            let place = areas.place(
+                from: wantedPlace,
+                movedBy: Double(x),
+                Double(y),
+                in: viewport,
+                snapping: false
+            )
+        else { return }
+        wantedPlace = place
+        settleWishes()
+        set(insetPlace: place)
     }
 
     // MARK: Sizes
@@ -201,7 +216,7 @@ extension PictureWindow {
     /// Believes the daemon again once the hand rests.
     private func settleWishes() {
         wishing = MainLoop.Timer(after: 1) { [unowned self] in
-            wantedSize = nil
+            (wantedSize, wantedPlace) = (nil, nil)
             isZooming = false
         }
     }

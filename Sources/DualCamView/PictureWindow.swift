@@ -36,8 +36,8 @@ final class PictureWindow {
     let carrier = Carrier()
     /// The places of the pictures when it was picked up.
     var lifted: PictureAreas?
-    /// `true` if the inset is to be shown again once the daemon answers.
-    var owesInset = false
+    /// `true` while Ctrl lets it go anywhere.
+    var carriesFreely = false
     var placement: WindowPlacement?
 
     let picture = Picture()
@@ -45,6 +45,7 @@ final class PictureWindow {
     var isMovingWindow = false
     /// The requests of the hand that the daemon may not have answered yet.
     var wantedSize: Double?
+    var wantedPlace: NormalizedPoint?
     var zooms: [ObjectPath: ZoomView] = [:]
     var isZooming = false
     var wishing: MainLoop.Timer?
@@ -447,7 +448,11 @@ final class PictureWindow {
             let fields = daemon?.value(name, of: SceneInterface.name)?.structure ?? []
             return fields.compactMap(\.double)
         }
-        return PictureAreas(main: numbers("MainRectangle"), other: numbers("InsetRectangle"))
+        return PictureAreas(
+            main: numbers("MainRectangle"),
+            other: numbers("InsetRectangle"),
+            room: numbers("InsetRoom")
+        )
             ?? PictureAreas(
                 layout: daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip,
                 corner: daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight,
@@ -508,7 +513,6 @@ final class PictureWindow {
         if isAway, isPresent, daemon?[\CaptureInterface.recording] == false { close() }
         // The recording has ended with the daemon.
         if isAway, daemon?.isPresent == false { present() }
-        if isPresent, owesInset { showInset() }
         if isPresent { offerSetUp() }
     }
 

@@ -72,7 +72,7 @@ final class ProPanel {
             presetButtons.append((word, button))
             presets.append(button)
         }
-        dialFace.widget.onDrag { [unowned self] in drag($0) }
+        dialFace.widget.onDrag { [unowned self] part, _ in drag(part) }
         dialFace.widget.onScroll { [unowned self] clicks, _, _ in
             wake()
             step(clicks < 0 ? 1 : -1)

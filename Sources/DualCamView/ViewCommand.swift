@@ -10,9 +10,9 @@ struct ViewCommand: ParsableCommand {
         commandName: "dualcam-view",
         abstract: "Show DualCam's picture in a small window above the others.",
         discussion: """
-            Click the inset to swap the pictures, drag it into another corner, and turn the wheel over \
-            it to resize it, or over the main picture to zoom. The right button, and ⋯, open the \
-            menu; ? lists the keys. While nobody sees the window, the cameras are closed.
+            Click the inset to swap the pictures, drag it elsewhere, and turn the wheel over it to \
+            resize it, or over the main picture to zoom. The right button, and ⋯, open the menu; ? \
+            lists the keys. While nobody sees the window, the cameras are closed.
 
             With --pick it shows the pictures taken instead, and prints the path of the one that the \
             user chooses. Without a choice it prints nothing, and the exit status is 1; \

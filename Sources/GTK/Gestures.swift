@@ -58,13 +58,16 @@ extension Widget {
         case cancelled
     }
 
-    /// Calls `handler` for each part of a drag. It returns `false` for a drag that is none of its
-    /// own.
-    package func onDrag(_ handler: @escaping (Drag) -> Bool) {
+    /// Calls `handler` for each part of a drag, with `true` while Ctrl is held. It returns `false`
+    /// for a drag that is none of its own.
+    package func onDrag(_ handler: @escaping (Drag, _ holdsControl: Bool) -> Bool) {
         let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_drag_new()))
         let opaque = gesture.opaque
         func report(_ part: Drag) {
-            if !handler(part) { gtk_gesture_set_state(opaque, GTK_EVENT_SEQUENCE_DENIED) }
+            let held = gtk_event_controller_get_current_event_state(opaque).rawValue
+            if !handler(part, held & gtkControl != 0) {
+                gtk_gesture_set_state(opaque, GTK_EVENT_SEQUENCE_DENIED)
+            }
         }
         gesture.connect("drag-begin") {
             report(.began(x: $0.number(1), y: $0.number(2)))
@@ -154,15 +157,16 @@ extension Widget {
     }
 
     /// Calls `handler` with the name of each key that is pressed while the widget or one in it has
-    /// the keyboard. It returns `true` for those that it uses.
+    /// the keyboard, as in "Alt+Shift+Left". It returns `true` for those that it uses.
     package func onKey(_ handler: @escaping (_ name: String) -> Bool) {
         let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
         controller.connect("key-pressed") { arguments in
-            let modifiers = arguments.flags(3) & (gtkControl | gtkAlt | gtkSuper)
-            guard modifiers == 0, let name = gdk_keyval_name(guint(arguments.unsigned(1))) else {
-                return false
-            }
-            return handler(String(cString: name))
+            let held = arguments.flags(3)
+            guard held & (gtkControl | gtkSuper) == 0,
+                let name = gdk_keyval_name(guint(arguments.unsigned(1)))
+            else { return false }
+            let shift = held & gtkShift == 0 ? "" : "Shift+"
+            return handler((held & gtkAlt == 0 ? "" : "Alt+\(shift)") + String(cString: name))
         }
         add(controller)
     }
@@ -234,6 +238,7 @@ private let gtkButtons =
     GDK_BUTTON1_MASK.rawValue | GDK_BUTTON2_MASK.rawValue
     | GDK_BUTTON3_MASK.rawValue
 private let gtkControl = GDK_CONTROL_MASK.rawValue
+private let gtkShift = GDK_SHIFT_MASK.rawValue
 private let gtkAlt = GDK_ALT_MASK.rawValue
 private let gtkSuper = GDK_SUPER_MASK.rawValue
 

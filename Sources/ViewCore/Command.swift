@@ -33,6 +33,8 @@ package enum Command: Hashable, Sendable {
     case toggleFullscreen
     /// The window a step larger (1) or smaller (-1).
     case resize(Int)
+    /// The inset so far, in units of the window.
+    case moveInset(x: Int, y: Int)
     case menu
     /// Shows the layouts to choose from.
     case layouts
@@ -74,6 +76,7 @@ package enum Command: Hashable, Sendable {
         ("Down", "↓", .step(-1), "Turn the Dial Down"),
         ("plus", "+", .resize(1), "Larger Window"),
         ("minus", "−", .resize(-1), "Smaller Window"),
+        ("Alt+Left", "Alt ← ↑ → ↓", .moveInset(x: -8, y: 0), "Move the Inset, with Shift by Less"),
         ("F11", "F11", .toggleFullscreen, "Fullscreen"),
         ("Menu", "Menu", .menu, "Menu"),
         ("comma", ",", .preferences, "Preferences"),
@@ -89,8 +92,20 @@ package enum Command: Hashable, Sendable {
         }
     }
 
-    /// Creates the command of the key that GDK calls `key`; `nil` if it does nothing.
+    /// Creates the command of the key that GDK calls `key`, with "Alt+" or "Alt+Shift+" before it
+    /// if these are held; `nil` if it does nothing.
     package init?(key: String) {
+        let step = key.hasPrefix("Alt+Shift+") ? 1 : 8
+        switch key {
+        case "Alt+Left", "Alt+Shift+Left": self = .moveInset(x: -step, y: 0)
+        case "Alt+Right", "Alt+Shift+Right": self = .moveInset(x: step, y: 0)
+        case "Alt+Up", "Alt+Shift+Up": self = .moveInset(x: 0, y: -step)
+        case "Alt+Down", "Alt+Shift+Down": self = .moveInset(x: 0, y: step)
+        default: self.init(plain: key)
+        }
+    }
+
+    private init?(plain key: String) {
         let name = [
             "KP_Add": "plus", "equal": "plus", "KP_Subtract": "minus", "F1": "question",
             "F10": "Menu",

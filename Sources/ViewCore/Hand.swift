@@ -1,4 +1,4 @@
-package import DualCamCore
+import DualCamCore
 import Frames
 import Glibc
 
@@ -12,7 +12,8 @@ package struct Hand: Hashable, Sendable {
         case lift
         /// The inset follows, this far from where it was, in units of the window.
         case carry(x: Double, y: Double)
-        case drop(Corner)
+        /// The inset is let go, this far from where it was.
+        case drop(x: Double, y: Double)
         case putBack
         case moveWindow
     }
@@ -60,22 +61,12 @@ package struct Hand: Hashable, Sendable {
     }
 
     /// The hand is lifted, this far from where it was pressed.
-    package mutating func release(
-        x: Double,
-        y: Double,
-        _ areas: PictureAreas,
-        in viewport: Viewport
-    ) -> [Wish] {
+    package mutating func release(x: Double, y: Double, _ areas: PictureAreas) -> [Wish] {
         defer { phase = .up }
         switch phase {
         case .up, .away: return []
         case .carrying:
-            guard let other = areas.other else { return [.putBack] }
-            let middle = (
-                other.midX + x / max(1, viewport.shown.width),
-                other.midY + y / max(1, viewport.shown.height)
-            )
-            return [.drop(Corner(nearestTo: middle.0, middle.1))]
+            return [areas.other == nil ? .putBack : .drop(x: x, y: y)]
         case .down(let onInset):
             // The second click of two takes back what the first has done, and more.
             if count % 2 == 0 { return [.reset] }

@@ -6,35 +6,49 @@ package struct PictureAreas: Hashable, Sendable {
     package var main: Rect
     /// The other one; `nil` while it is not shown.
     package var other: Rect?
+    /// The room that an inset has.
+    private var room: Rect
+
+    /// The distance from an edge of its room within which an inset goes there, in units of the
+    /// window.
+    private static let reach = 24.0
 
     /// Creates areas from what the daemon tells, as x, y, width and height; `nil` if it tells none,
-    /// or none that a stream could have.
-    package init?(main: [Double], other: [Double]) {
-        let all = [main, other]
+    /// or none that a stream could have. An older daemon tells no `room`.
+    package init?(main: [Double], other: [Double], room: [Double] = []) {
+        let all = [main, other] + (room.isEmpty ? [] : [room])
         guard all.allSatisfy({ $0.count == 4 && $0.allSatisfy { abs($0) <= 16 } }),
             all.allSatisfy({ $0[2] >= 0 && $0[3] >= 0 })
         else { return nil }
         let rects = all.map { Rect(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) }
         self.init(main: rects[0], other: rects[1].width > 0 ? rects[1] : nil)
+        if rects.count > 2 { self.room = rects[2] }
     }
 
+    /// Creates areas with an inset, if `other` is one, that is in a corner of its room.
     package init(main: Rect, other: Rect?) {
         self.main = main
         self.other = other
+        let (x, y) = other.map { (min($0.x, 1 - $0.maxX), min($0.y, 1 - $0.maxY)) } ?? (0, 0)
+        room = Rect(x: x, y: y, width: 1 - 2 * x, height: 1 - 2 * y)
     }
 
     /// Creates the areas of a scene in a stream of `aspect`, for a daemon that does not tell them.
     package init(layout: Layout, corner: Corner, size: Double, isVisible: Bool, aspect: Double) {
-        main = .unit
         switch layout {
-        case .pip where isVisible: other = Self.inset(corner, size: size, aspect: aspect)
-        case .pip, .single: other = nil
+        case .pip where isVisible:
+            self.init(main: .unit, other: Self.inset(corner, size: size, aspect: aspect))
+        case .pip, .single: self.init(main: .unit, other: nil)
         case .sideBySide:
-            main = Rect(x: 0, y: 0, width: 0.5, height: 1)
-            other = Rect(x: 0.5, y: 0, width: 0.5, height: 1)
+            self.init(
+                main: Rect(x: 0, y: 0, width: 0.5, height: 1),
+                other: Rect(x: 0.5, y: 0, width: 0.5, height: 1)
+            )
         case .stacked:
-            main = Rect(x: 0, y: 0, width: 1, height: 0.5)
-            other = Rect(x: 0, y: 0.5, width: 1, height: 0.5)
+            self.init(
+                main: Rect(x: 0, y: 0, width: 1, height: 0.5),
+                other: Rect(x: 0, y: 0.5, width: 1, height: 0.5)
+            )
         }
     }
 
@@ -52,19 +66,54 @@ package struct PictureAreas: Hashable, Sendable {
         )
     }
 
-    /// The area of the other picture if it was moved into `corner`.
-    package func other(in corner: Corner) -> Rect? {
-        guard let other else { return nil }
-        let x = min(other.x, 1 - other.maxX)
-        let y = min(other.y, 1 - other.maxY)
-        let isLeft = corner == .topLeft || corner == .bottomLeft
-        let isTop = corner == .topLeft || corner == .topRight
-        return Rect(
-            x: isLeft ? x : 1 - x - other.width,
-            y: isTop ? y : 1 - y - other.height,
-            width: other.width,
-            height: other.height
+    /// Returns the area of the inset at `place`, a point of its room.
+    package func inset(at place: NormalizedPoint) -> Rect? {
+        other.map { other in
+            Rect(
+                x: room.x + place.x * (room.width - other.width),
+                y: room.y + place.y * (room.height - other.height),
+                width: other.width,
+                height: other.height
+            )
+        }
+    }
+
+    /// Returns the place in its room of the inset moved so far from `start`, or from where it is,
+    /// in units of the window; at an edge that is near, if `snapping`.
+    package func place(
+        from start: NormalizedPoint? = nil,
+        movedBy x: Double,
+        _ y: Double,
+        in viewport: Viewport,
+        snapping: Bool
+    ) -> NormalizedPoint? {
+        guard let inset = start.flatMap(inset) ?? other else { return nil }
+        /// Returns where in `free`, both in units of the window, `distance` is.
+        func part(_ distance: Double, of free: Double) -> Double {
+            guard free > 0.5 else { return 0 }
+            if snapping, distance < Self.reach { return 0 }
+            if snapping, free - distance < Self.reach { return 1 }
+            return min(max(distance / free, 0), 1)
+        }
+        let (width, height) = (viewport.shown.width, viewport.shown.height)
+        return NormalizedPoint(
+            x: part((inset.x - room.x) * width + x, of: (room.width - inset.width) * width),
+            y: part((inset.y - room.y) * height + y, of: (room.height - inset.height) * height)
         )
+    }
+
+    /// The lines of the stream's edges, in fractions of it, that an inset at `place` is near to.
+    package func guides(at place: NormalizedPoint) -> [Rect] {
+        var guides: [Rect] = []
+        if [0, 1].contains(place.x) {
+            let x = room.x + place.x * room.width
+            guides.append(Rect(x: x, y: 0, width: 0, height: 1))
+        }
+        if [0, 1].contains(place.y) {
+            let y = room.y + place.y * room.height
+            guides.append(Rect(x: 0, y: y, width: 1, height: 0))
+        }
+        return guides
     }
 
     /// Returns `true` if the other picture is an inset over the main one.
@@ -83,7 +132,11 @@ extension Rect {
 }
 
 extension Corner {
-    package var words: String { rawValue.replacing("-", with: " ") }
+    /// The corner of a room at `place`; `nil` if that is none.
+    package init?(at place: NormalizedPoint) {
+        guard let corner = Self.allCases.first(where: { $0.point == place }) else { return nil }
+        self = corner
+    }
 }
 
 /// The stream's place in a window: all of it, and black beside it where the shapes differ.

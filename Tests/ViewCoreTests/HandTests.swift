@@ -28,7 +28,7 @@ private let onMain = (x: 0.3, y: 0.5)
         var wishes: [Hand.Wish] = []
         for move in moves { wishes += hand.move(x: move.x, y: move.y, areas) }
         let last = moves.last ?? (0, 0)
-        return wishes + hand.release(x: last.x, y: last.y, areas, in: viewport)
+        return wishes + hand.release(x: last.x, y: last.y, areas)
     }
 
     @Test func `A click on the inset swaps, and one on the main picture does nothing`() {
@@ -46,19 +46,37 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(wishes(3, from: onInset, by: []) == [.swap])
     }
 
+    @Test func `A dragged inset follows, and is dropped where the hand lets go`() {
+        let wishes = wishes(from: onInset, by: [(-100, 50), (-200, 100)])
+        let carried: [Hand.Wish] = [.carry(x: -100, y: 50), .carry(x: -200, y: 100)]
+        #expect(wishes == [.lift] + carried + [.drop(x: -200, y: 100)])
+    }
+
+    // It is 120 × 67.5 units large, and may go 340.8 to the left and 183.3 down.
     @Test(
         arguments: [
-            (-300.0, 150.0, Corner.bottomLeft), (-300, 10, .topLeft), (10, 150, .bottomRight),
-            (-20, 10, .topRight),
-        ]
+            (-320.0, 170.0, true, 0.0, 1.0, 2), (-900, -10, true, 0, 0, 2), (0, 0, true, 1, 0, 2),
+            (-170.4, 175, true, 0.5, 1, 1), (-170.4, 91.65, true, 0.5, 0.5, 0),
+            (-25, 25, true, 1 - 25 / 340.8, 25 / 183.3, 0),
+            (-23, 23, false, 1 - 23 / 340.8, 23 / 183.3, 0), (-900, 900, false, 0, 1, 2),
+        ] as [(Double, Double, Bool, Double, Double, Int)]
     )
-    func `A dragged inset goes to the corner that it is nearest to`(
+    func `It stays where it is dropped, in its room, but goes to an edge that is near`(
         x: Double,
         y: Double,
-        corner: Corner
-    ) {
-        let wishes = wishes(from: onInset, by: [(x / 2, y / 2), (x, y)])
-        #expect(wishes == [.lift, .carry(x: x / 2, y: y / 2), .carry(x: x, y: y), .drop(corner)])
+        snapping: Bool,
+        placeX: Double,
+        placeY: Double,
+        edges: Int
+    ) throws {
+        let place = try #require(areas.place(movedBy: x, y, in: viewport, snapping: snapping))
+        #expect(abs(place.x - placeX) < 0.001 && abs(place.y - placeY) < 0.001)
+        #expect(areas.guides(at: place).count == edges)
+        #expect((Corner(at: place) != nil) == (edges == 2))
+        let moved = try #require(
+            areas.place(from: place, movedBy: 0, 0, in: viewport, snapping: false)
+        )
+        #expect(abs(moved.x - place.x) < 1e-9 && abs(moved.y - place.y) < 1e-9)
     }
 
     @Test(arguments: [(0.0, 40.0), (0, -40), (40, 0), (-40, 0), (30, 30)])
@@ -89,7 +107,7 @@ private let onMain = (x: 0.3, y: 0.5)
         _ = hand.move(x: -100, y: 0, areas)
         #expect(hand.isCarrying)
         #expect(hand.cancel() == [.putBack])
-        #expect(hand.release(x: 0, y: 0, areas, in: viewport) == [])
+        #expect(hand.release(x: 0, y: 0, areas) == [])
     }
 
     @Test func `An inset that vanishes from the hand is put back`() {
@@ -97,7 +115,7 @@ private let onMain = (x: 0.3, y: 0.5)
         hand.press(1, x: onInset.x, y: onInset.y, areas)
         _ = hand.move(x: -100, y: 0, areas)
         let alone = PictureAreas(main: .unit, other: nil)
-        #expect(hand.release(x: -100, y: 0, alone, in: viewport) == [.putBack])
+        #expect(hand.release(x: -100, y: 0, alone) == [.putBack])
     }
 
     @Test func `Sizes and zooms stay in their ranges, whatever the wheel says`() {
@@ -533,6 +551,9 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(Command(key: "space") == .swap)
         #expect(Command(key: "P") == .togglePro)
         #expect(Command(key: "F1") == .help)
+        #expect(Command(key: "Alt+Right") == .moveInset(x: 8, y: 0))
+        #expect(Command(key: "Alt+Shift+Up") == .moveInset(x: 0, y: -1))
+        #expect(Command(key: "Alt+space") == nil)
         #expect(Command(key: "KP_3") == .scene(3))
         #expect(Command(key: "Shift_L") == nil)
     }

@@ -29,9 +29,24 @@ import Testing
                 at: Self.inset.x,
                 Self.inset.y,
                 "mousedown 1 mousemove \(x + 300) \(y + 120) sleep 0.05 "
-                    + "mousemove \(x + 120) \(y + 200) sleep 0.05 mouseup 1"
+                    + "mousemove \(x + 200) \(y + 140) sleep 0.05"
+            )
+            #expect(try window.daemon.scene.get(\.insetVisible), "others see it all the while")
+            try window.desktop.hand("mouseup 1")
+            try window.wait("InsetPosition") { $0.array?.count == 2 }
+            try window.hand(at: 200, 140, "key alt+Left key alt+shift+Left")
+            try eventually("nine units to the left", within: 5) {
+                let left = try window.daemon.scene.get(\.insetRectangle).x * 480
+                return abs(left - (350.4 - 205 - 9)) < 2
+            }
+            try window.hand(
+                at: 200,
+                140,
+                "mousedown 1 mousemove \(x + 150) \(y + 180) sleep 0.05 "
+                    + "mousemove \(x + 75) \(y + 225) sleep 0.05 mouseup 1"
             )
             try window.wait("InsetCorner") { $0 == .string("bottom-left") }
+            try window.wait("InsetPosition") { $0.array == [] }
             try eventually("the front picture in that corner", within: 10) {
                 let color = try window.desktop.color(x + 60, y + 212)
                 return color[1] > color[0]
