@@ -7,8 +7,7 @@ import Platform
 import Synchronization
 import ViewCore
 
-/// Live pictures of cameras that are in use as neither the front nor the back one, while they are
-/// wanted.
+/// Live pictures of cameras, "front", "back" or others by identity, while they are wanted.
 ///
 /// The daemon opens the cameras. What it sends is read and decoded on the thread `previews`.
 ///
@@ -45,7 +44,7 @@ final class PreviewPictures {
         worker.leave()
     }
 
-    /// Shows the devices with these identities, as many as may be, and no others any more.
+    /// Shows these cameras, as many as may be, and no others any more.
     func follow(_ all: [String]) {
         let wanted = places.choose(all)
         for (device, one) in shown where !wanted.contains(device) {
