@@ -13,7 +13,7 @@ final class CamerasPage {
     private unowned let rows: PreferenceRows
     private let exchange = Button("Swap")
     private let phone = Button("Add Phone…")
-    private var cameras = PerRole(Parts.init)
+    private var cameras: PerRole<Parts>
 
     /// The part of the page that belongs to one camera.
     private struct Parts {
@@ -34,15 +34,17 @@ final class CamerasPage {
             device = ChoiceRow(role == .front ? "Shows you" : "Shows your view")
             mirror.named("Mirror: \(role.words)")
             turn.named("Turn: \(role.words)")
-            tile = CameraTile(Size(width: 280, height: 158), [mirror, turn])
+            tile = CameraTile(Size(width: 256, height: 144), [mirror, turn])
             controls = PreferencesGroup("", "", after: reset)
             reset.isVisible = false
         }
     }
 
     init(_ rows: PreferenceRows) {
-        self.rows = rows
+        let cameras = PerRole(Parts.init)
+        (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
+        exchange.place(.start, .start).setMargin(top: 12)
         let roles = [Role.front, .back]
         for role in roles { tiles.append(cameras[role].tile.widget) }
         let groups = [

@@ -22,7 +22,7 @@ final class PicturePage {
     init(_ rows: PreferenceRows) {
         self.rows = rows
         layouts = Layout.allCases.map { layout in
-            let miniature = Miniature(Size(width: 120, height: 68))
+            let miniature = Miniature(Size(width: 108, height: 61))
             let column = Box(vertical: true, spacing: 4, [miniature.widget, Label(layout.title)])
             return (layout, ToggleButton(column, layout.title), miniature)
         }

@@ -180,7 +180,8 @@ final class PictureWindow {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
-        for window in [preferences?.window, setUp?.window, report?.window, phoneWindow?.window] { window?.close() }
+        [preferences?.window, setUp?.window, report?.window, phoneWindow?.window]
+            .forEach { $0?.close() }
         keysWindow?.window.close()
         phoneWindow?.window.close()
         placement?.save()

@@ -21,7 +21,7 @@ final class PreferencesWindow {
         window = Window(
             owner.application,
             preferences: "Preferences",
-            size: Size(width: 720, height: 700),
+            size: Size(width: 860, height: 700),
             [
                 cameras.page, picture.page, scenes.page, rows.recordingPage,
                 PreferencesPage("Apps", icon: icon("apps"), doctor.groups), rows.generalPage,

@@ -45,27 +45,29 @@ final class ReportWindow {
         window.present()
         DoctorGroup.check { [weak self, weak owner] report in
             guard let self, let owner else { return }
-            text.text = ProblemReport(
-                version: DualCam.version,
-                system: Self.system,
-                stream: owner.daemon?[\StreamInterface.state] ?? "not running",
-                size: Size(
-                    width: Int(owner.daemon?[\StreamInterface.width] ?? 0),
-                    height: Int(owner.daemon?[\StreamInterface.height] ?? 0)
-                ),
-                rate: Int(owner.daemon?[\StreamInterface.frameRate] ?? 0),
-                cameras: Role.allCases.map { role in
-                    let daemon = owner.daemon
-                    let state = daemon?[\CameraInterface.state, at: role.path] ?? "unknown"
-                    let why = daemon?[\CameraInterface.interruption, at: role.path] ?? "none"
-                    let format = daemon?[\CameraInterface.pixelFormat, at: role.path] ?? ""
-                    let words = [state, why == "none" ? "" : why, format]
-                    return (role.rawValue, words.filter { !$0.isEmpty }.joined(separator: ", "))
-                },
-                problems: owner.daemon?[\StreamInterface.problems] ?? [],
-                checks: report?.checks ?? []
-            ).text(without: Self.personal)
+            text.text = Self.words(owner.daemon, report?.checks ?? [])
         }
+    }
+
+    private static func words(
+        _ daemon: DaemonMirror?,
+        _ checks: [DoctorReport.Check]
+    ) -> String {
+        let state = daemon?[\StreamInterface.state] ?? "unknown"
+        let size = [daemon?[\StreamInterface.width], daemon?[\StreamInterface.height]]
+        let numbers = size.map { "\($0 ?? 0)" }.joined(separator: " × ")
+        let rate = daemon?[\StreamInterface.frameRate] ?? 0
+        let cameras = Role.allCases.map { role in
+            let state = daemon?[\CameraInterface.state, at: role.path] ?? "unknown"
+            let reason = daemon?[\CameraInterface.interruption, at: role.path] ?? "none"
+            return "\(role.rawValue): \(state)" + (reason == "none" ? "" : ", \(reason)")
+        }
+        let findings = checks.map { check in
+            "\(check.isWell.map { $0 ? "✓" : "✗" } ?? "?") \(check.name): \(check.text)"
+        }
+        let head = ["DualCam \(DualCam.version), \(system)", "\(state), \(numbers), \(rate)/s"]
+        let lines = head + cameras + findings + (daemon?[\StreamInterface.problems] ?? [])
+        return lines.joined(separator: "\n").impersonal(without: personal)
     }
 
     /// The names of the system and of its desktop.

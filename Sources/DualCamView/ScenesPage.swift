@@ -42,7 +42,7 @@ final class ScenesPage {
         }
     }
 
-    private static let size = Size(width: 160, height: 90)
+    private static let size = Size(width: 148, height: 83)
 
     init(_ rows: PreferenceRows) {
         self.rows = rows

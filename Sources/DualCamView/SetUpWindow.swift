@@ -18,7 +18,7 @@ final class SetUpWindow {
     private var following: MainLoop.Timer?
 
     private let question = SetUpPage("Next")
-    private let tiles = FlowBox(most: 3, spacing: 24)
+    private let tiles = FlowBox(most: 2, spacing: 16)
     private var cells: [Cell] = []
     /// `true` once a camera had the keyboard.
     private var hasBegun = false
@@ -58,7 +58,7 @@ final class SetUpWindow {
     init(over owner: PictureWindow, closed: @escaping () -> Void) {
         self.owner = owner
         pictures = CameraPictures(owner)
-        question.content.append(tiles.place(.center, .start))
+        question.content.append(tiles)
         let phone = Button("Add Phone…").style("flat").place(.center, .start)
         phone.onClick { [unowned owner] in owner.addPhone() }
         question.content.append(phone)
@@ -254,6 +254,7 @@ private final class SetUpPage {
 
     init(_ words: String) {
         next = Button(words).style("suggested-action", "next").place(.center, .end, margin: 24)
+        content.setMargins(16)
         let scrolled = ScrolledWindow(downwards: content).expand()
         widget = Box(vertical: true, spacing: 8, [title, line, scrolled, next])
         widget.expand()
