@@ -5,7 +5,8 @@ import Frames
 import GTK
 import ViewCore
 
-/// The live picture of each camera: its preview, or as long as there is none, its part of the stream.
+/// The live picture of each camera: its preview or, as long as there is none, its part of the
+/// stream.
 ///
 /// - Context: bound to GTK's thread.
 final class CameraPictures {

@@ -180,8 +180,7 @@ final class PictureWindow {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
-        [preferences?.window, setUp?.window, report?.window, phoneWindow?.window]
-            .forEach { $0?.close() }
+        for window in [preferences?.window, setUp?.window, report?.window] { window?.close() }
         keysWindow?.window.close()
         phoneWindow?.window.close()
         placement?.save()

@@ -38,8 +38,8 @@ extension Result {
     var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
-/// The part that the pages of preferences share: rows that show what the daemon has, and change it, the
-/// cameras' pictures, and a place for what goes wrong.
+/// The part that the pages of preferences share: rows that show what the daemon has, and change it,
+/// the cameras' pictures, and a place for what goes wrong.
 ///
 /// A preference is one row, whose control follows from the form of the setting.
 ///

@@ -9,7 +9,7 @@ package struct Situation: Hashable, Sendable {
         case endPrivacy
         /// Shows the cameras that can be chosen.
         case choose
-        /// Has a phone be a camera.
+        /// Makes a phone a camera.
         case addPhone
         /// Shows what is wrong, and mends it.
         case explain
