@@ -131,6 +131,7 @@ let package = Package(
         .target(
             name: "CKernels",
             path: "Sources/C/CKernels",
+            exclude: ["LICENSE.person", "person.f16"],
             cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]
         ),
 
@@ -341,7 +342,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ImagingTests",
-            dependencies: ["Frames", "Imaging", "CTurboJPEG", "TestJPEGs", "TestSupport"],
+            dependencies: [
+                "Frames", "Imaging", "CCairo", "CTurboJPEG", "TestJPEGs", "TestSupport",
+            ],
+            exclude: ["Persons"],
             swiftSettings: pixelSettings
         ),
         .testTarget(

@@ -158,6 +158,8 @@ package struct Frame: Sendable {
     /// The number of the picture's pixels per pixel of this frame, in each direction; 1 if it has
     /// them all. The last row and column may stand for fewer.
     package let reduction: Int
+    /// `true` if the room behind a person is not seen in it.
+    package var isRoomHidden = false
 
     /// Creates a frame in `buffer`, laid out as `layout`; the buffer is at least that long. The
     /// frame is the picture itself, or a copy of one of `pictureSize`, smaller by `reduction`.
@@ -252,7 +254,7 @@ extension Frame {
         copy.bytes.copyMemory(
             from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<layout.byteCount])
         )
-        return Frame(
+        var frame = Frame(
             buffer: copy,
             layout: layout,
             color: color,
@@ -261,6 +263,8 @@ extension Frame {
             pictureSize: pictureSize,
             reduction: reduction
         )
+        frame.isRoomHidden = isRoomHidden
+        return frame
     }
 }
 

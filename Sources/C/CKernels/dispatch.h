@@ -11,18 +11,28 @@
 #if defined(__x86_64__)
 #define HAS_AVX2 __builtin_cpu_supports("avx2")
 #define AVX2 __attribute__((target("avx2")))
-#define DISPATCHED(name, parameters, arguments)                                        \
+#define CHOSEN(scope, features, has_features, name, parameters, arguments)             \
     static inline __attribute__((always_inline)) void name##_body parameters;          \
-    AVX2 static void name##_avx2 parameters { name##_body arguments; }                 \
-    static void name##_plain parameters { name##_body arguments; }                     \
-    void name parameters                                                               \
+    __attribute__((target(features))) static void name##_avx2 parameters               \
     {                                                                                  \
-        if (HAS_AVX2) name##_avx2 arguments;                                           \
+        name##_body arguments;                                                         \
+    }                                                                                  \
+    static void name##_plain parameters { name##_body arguments; }                     \
+    scope void name parameters                                                         \
+    {                                                                                  \
+        if (has_features) name##_avx2 arguments;                                       \
         else name##_plain arguments;                                                   \
     }                                                                                  \
     static inline void name##_body parameters
+#define DISPATCHED(name, parameters, arguments)                                        \
+    CHOSEN(, "avx2", HAS_AVX2, name, parameters, arguments)
+// A part of a kernel that computes with fractions, and gains from multiplying and adding in one
+// step.
+#define PART(name, parameters, arguments)                                              \
+    CHOSEN(static, "avx2,fma", HAS_AVX2 && __builtin_cpu_supports("fma"), name, parameters, arguments)
 #else
 #define DISPATCHED(name, parameters, arguments) void name parameters
+#define PART(name, parameters, arguments) static void name parameters
 #endif
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef CKERNELS_H
 #define CKERNELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 // The conversion of samples to the stream's range: (sample * scale + offset) / 256, never above
@@ -123,5 +124,67 @@ struct kernel_ink {
 // light between two is multiplied by a gain between theirs.
 void kernel_ink(uint8_t *packed, int from, int count, const uint16_t *gains,
                 struct kernel_ink ink);
+
+// The size of the picture in which persons are found.
+#define KERNEL_PERSON_WIDTH 256
+#define KERNEL_PERSON_HEIGHT 144
+
+// A network that finds persons, with its memory: kernel_person_size() bytes, aligned to 64.
+struct kernel_person;
+size_t kernel_person_size(void);
+void kernel_person_prepare(struct kernel_person *person);
+
+// Returns the place of row `row` of the next picture: red, green and blue of each pixel, 0 … 1.
+float *kernel_person_input(struct kernel_person *person, int row);
+
+// Writes, for each pixel, how sure it is that a person is there: 0 … 1.
+void kernel_person(struct kernel_person *person, float *mask);
+
+// What the luma and chroma of a picture with a person become: kernel_room_size() bytes, zero at
+// first, aligned to 64. A small picture is luma, U and V of KERNEL_PERSON_WIDTH x
+// KERNEL_PERSON_HEIGHT bytes each, or the same on its side.
+struct kernel_room;
+size_t kernel_room_size(void);
+
+// Red, green and blue are luma plus these multiples of chroma.
+struct kernel_colours {
+    float red_v, green_u, green_v, blue_u;
+};
+
+// Makes `small`, turned clockwise so many times, the next picture of `person`.
+void kernel_room_show(struct kernel_person *person, const uint8_t *small, int quarter_turns,
+                      struct kernel_colours colours);
+
+// Finds persons in it; `luma` is that of the small picture. The first picture of a series is
+// compared with none before it.
+void kernel_room_find(struct kernel_room *room, struct kernel_person *person, const uint8_t *luma,
+                      int quarter_turns, int is_first);
+
+// Makes all of the picture room.
+void kernel_room_forget(struct kernel_room *room);
+
+// Fits the mask to the light of a small picture, `width` pixels wide, and blurs the room in it: 1
+// to KERNEL_ROOM_REACH pixels far. `is_replaced` if another picture will be shown in its place.
+#define KERNEL_ROOM_REACH 8
+void kernel_room_prepare(struct kernel_room *room, const uint8_t *small, int width, int reach,
+                         int is_replaced);
+
+// A picture at most KERNEL_ROOM_WIDEST pixels wide, with chroma half as wide, and as high as luma
+// or half as high. `target` may be `source`. `other`, if it is there, has the strides of `target`.
+#define KERNEL_ROOM_WIDEST 8192
+struct kernel_room_planes {
+    int width, height, chroma_height;
+    const uint8_t *source[3];
+    int source_stride[3];
+    uint8_t *target[3];
+    int target_stride[3];
+    const uint8_t *other[3];
+};
+
+// Writes the person over the blurred room, or over `other`. `small` is the width of the small
+// picture, and `scratch` has kernel_room_scratch(planes.width) bytes.
+size_t kernel_room_scratch(int width);
+void kernel_room_lay(struct kernel_room *room, int small, void *scratch,
+                     struct kernel_room_planes planes);
 
 #endif
