@@ -34,6 +34,7 @@ final class Daemon {
     var sources = PerRole(back: [String: any CameraSource](), front: [String: any CameraSource]())
     let threads: Threads
     private(set) var timers: Timers?
+    let rooms: Rooms
     /// `true` while PipeWire's cameras are followed.
     private var followsNodes = false
     /// The problems that the threads report.
@@ -55,6 +56,7 @@ final class Daemon {
         self.files = if let files { files } else { try Files() }
         state = State(configuration)
         threads = try Threads(loop)
+        rooms = Rooms(threads.slots, loop.mailbox)
         timers = try Timers(
             loop: loop,
             send: { [unowned self] in send($0) },
@@ -66,6 +68,7 @@ final class Daemon {
             }
         )
         threads.handle = { [unowned self] in handle($0) }
+        rooms.onChange = { [unowned self] in change() }
     }
 
     // What the extensions use most.
@@ -212,6 +215,7 @@ final class Daemon {
         case .lookForCameras: threads.cameras?.look()
         case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
         case .showScene: frames?.show(state.scene)
+        case .showRoom(let role): rooms.show(state.cameras[role].roomLook, of: role)
         case .freeze(let role, let change):
             for pipeline in CapturePipeline.allCases {
                 let slot = slots[role][pipeline]
@@ -322,6 +326,10 @@ final class Daemon {
     ) {
         // Opened again since, or asked to close again: another report follows.
         if report == .closed, cameras?[role][pipeline].isClosed == false { return }
+        if case .looking(let step) = report {
+            rooms.steps[role] = step
+            return change()
+        }
         guard pipeline == state.cameras[role].lens.pipeline else {
             return handleOther(role, report, device)
         }
@@ -334,6 +342,7 @@ final class Daemon {
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
             send(.camera(role, .streaming(mode, insteadOf: unreduced)))
         case .adapted(let isFull): send(.camera(role, .adapted(isFull: isFull)))
+        case .looking: break
         case .interrupted(let why, let reason, let holder):
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
@@ -353,7 +362,7 @@ final class Daemon {
             return
         }
         switch report {
-        case .opening, .adapted: break
+        case .opening, .adapted, .looking: break
         case .streaming(let mode, let unreduced):
             send(.lens(role, .streaming(mode, insteadOf: unreduced)))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }

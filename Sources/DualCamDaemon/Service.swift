@@ -126,6 +126,7 @@ final class Service {
     var problems: [String] {
         var others = daemon.reported
         others.configuration = configurationProblems
+        others.rooms = daemon.rooms.problems
         others.scenes = scenes.problems
         others.recording = capture.problems
         return daemon.state.problems(besides: others, daemon.configuration.output)

@@ -13,8 +13,8 @@ struct Scenes: CommandFamily {
             `scene NAME` shows one, `scene` lists them.
 
             A scene has the layout, the main camera, the inset, the title, and whether Pro mode is on \
-            and its values are shown; and for each camera its zoom, perspective, ink, rotation, \
-            mirroring, Pro values and what is locked.
+            and its values are shown; and for each camera its zoom, perspective, ink, room, \
+            rotation, mirroring, Pro values and what is locked.
             """,
         subcommands: [
             Save.self, Apply.self, Next.self, List.self, Show.self, Delete.self, Rename.self,

@@ -21,6 +21,8 @@ package final class CaptureThread: Sendable {
         /// The camera delivers what is wanted now, for a photograph or not. Reported once it
         /// delivers, and after each change of the request that it meets without being reopened.
         case adapted(isFull: Bool)
+        /// Persons are now looked for so often, since the machine is too slow, or no longer.
+        case looking(RoomPace.Step)
         /// The camera is closed as it is not wanted. Reported for each new request for none.
         case closed
     }
@@ -170,6 +172,7 @@ package final class CaptureThread: Sendable {
             if isNew { delay = RetryDelay() }
             seen = wanted.number
             if wanted.forgetsPicture { slot.clear() }
+            slot.dropUncovered()
             guard let source = wanted.source else {
                 if isNew {
                     target.withLock { $0.closed = seen }
@@ -317,7 +320,8 @@ package final class CaptureThread: Sendable {
         } catch {
             throw CaptureError(.system, "JPEG", detail: error.description)
         }
-        defer { close(decoder) }
+        let rooms = RoomStage(slot) { [self] in report(.looking($0), identity) }
+        defer { close(decoder, rooms) }
         let limit = max(startTime, Self.stallTimeout(of: stream))
         var delivery = Delivery(stream, of: identity, request, openedAt: start, within: limit)
         var turn = ThreadRun()
@@ -325,7 +329,7 @@ package final class CaptureThread: Sendable {
             // A camera that is always ahead of the decoder leaves nothing to wait for.
             turn.rest()
             guard adapt(&delivery, stream, &seen) else { return }
-            sharpen(decoder, isDelivering: delivery.isDelivering)
+            sharpen(decoder, rooms, isDelivering: delivery.isDelivering)
             stream.isEveryPictureNeeded = slot.isTapped
             stream.isShown = slot.isTapped || !slot.extent.isHidden
             let deadline = delivery.lastSign + Timestamp(seconds: delivery.limit)
@@ -336,7 +340,13 @@ package final class CaptureThread: Sendable {
                 if delivery.sequence == nil { slot.countOpening(delivery.lastSign - start) }
                 delivery.sequence = number
             case .picture(let number, let frame, let jpeg, let decoding):
-                put(frame, of: jpeg, number, decoding: decoding, from: stream, &delivery)
+                let picture = (frame, jpeg, number)
+                guard
+                    put(picture, rooms, decoding: decoding, from: stream, &delivery)
+                else {
+                    try drop(&delivery, nil)
+                    break
+                }
                 hasDelivered = true
             case .dropped(let fault): try drop(&delivery, fault)
             case .timedOut: try pause(&delivery, stream)
@@ -367,23 +377,32 @@ package final class CaptureThread: Sendable {
     }
 
     /// Decodes the newest JPEG again if it is shown larger, or looked at as a whole.
-    private func sharpen(_ decoder: FrameDecoder, isDelivering: Bool) {
-        if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
+    /// Hides the room in it if that is still seen.
+    private func sharpen(_ decoder: FrameDecoder, _ rooms: RoomStage, isDelivering: Bool) {
+        func show(_ frame: Frame?) {
+            if let frame = frame.flatMap(rooms.hidden) { slot.sharpen(frame) }
+        }
+        show(decoder.sharpen(for: slot.extent))
+        show(slot.uncovered)
         if isDelivering, slot.isJudging {
-            if let frame = decoder.sharpen(for: .whole) { slot.sharpen(frame) }
+            show(decoder.sharpen(for: .whole))
             slot.judge()
         }
     }
 
-    /// Leaves a picture in the slot.
+    /// Leaves a picture in the slot. Returns `false` if no memory is free to hide its room.
     private func put(
-        _ frame: Frame?,
-        of jpeg: JPEGFrame?,
-        _ number: UInt64,
+        _ picture: (frame: Frame?, jpeg: JPEGFrame?, number: UInt64),
+        _ rooms: RoomStage,
         decoding: Timestamp,
         from stream: any CameraStream,
         _ delivery: inout Delivery
-    ) {
+    ) -> Bool {
+        let (original, jpeg, number) = picture
+        var frame = original
+        guard rooms.hideRoom(in: &frame, decoding: decoding, interval: stream.interval) else {
+            return false
+        }
         delivery.lastFrame = MonotonicClock.now
         delivery.lastSign = delivery.lastFrame
         delivery.fault = nil
@@ -393,11 +412,11 @@ package final class CaptureThread: Sendable {
         // A PipeWire node tells its mode only with its first frame, and may change it, as a camera
         // on the network may.
         let before = delivery.mode
-        if let frame { delivery.mode.size = frame.pictureSize }
+        if let original { delivery.mode.size = original.pictureSize }
         delivery.mode.rate = stream.mode.rate
         delivery.mode.format = stream.mode.format
         if delivery.isDelivering, delivery.mode.size != before.size { slot.discontinue() }
-        slot.put(frame, of: jpeg, lost: lost, decoding: decoding)
+        slot.put(frame, of: jpeg, original: original, lost: lost, decoding: decoding)
         delivery.limit = Self.stallTimeout(of: stream)
         if !delivery.isDelivering || delivery.mode != before {
             delivery.isDelivering = true
@@ -406,6 +425,7 @@ package final class CaptureThread: Sendable {
                 delivery.identity
             )
         }
+        return true
     }
 
     /// Counts a damaged frame, or a JPEG with `fault`. Throws `unsupported` for a second one of a
@@ -492,13 +512,13 @@ package final class CaptureThread: Sendable {
 
     /// Gives the last picture's memory back, which may be the device's. If pictures were not shown,
     /// first makes a small one of the last JPEG, which a later consumer sees blurred.
-    private func close(_ decoder: FrameDecoder) {
+    private func close(_ decoder: FrameDecoder, _ rooms: RoomStage) {
         if slot.latest == nil,
-            let frame = decoder.sharpen(for: .glance)
+            let frame = decoder.sharpen(for: .glance).flatMap(rooms.hidden)
         {
             slot.sharpen(frame)
         }
-        slot.releaseJPEG()
+        slot.releaseOriginal()
         if target.withLock({ !$0.forgetsPicture }) { slot.keepCopy() } else { slot.clear() }
     }
 }

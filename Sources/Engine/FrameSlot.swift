@@ -1,12 +1,13 @@
 package import DualCamCore
 package import Frames
-import Imaging
+package import Imaging
 package import Platform
 import Synchronization
 
 /// The place where a camera leaves its newest frame for the composite thread. The latest wins: a
 /// frame that was not fetched is replaced. In the other direction it carries the size that the
-/// picture is shown at. Safe on any thread; the lock is held only to exchange a few references.
+/// picture is shown at, and the way to hide the room in it: then it takes no frame that shows that.
+/// Safe on any thread; the lock is held only to exchange a few references.
 package final class FrameSlot: Sendable {
     /// Counts since the daemon started.
     package struct Counts: Sendable {
@@ -48,15 +49,23 @@ package final class FrameSlot: Sendable {
     /// sharper than the one kept so far it has to be, since each change is seen.
     private static let (judgedCount, sharper) = (3, 1.1)
 
-    /// The replaced frame and JPEG, to be released after the lock.
+    /// The replaced pictures, to be released after the lock.
     private struct Held {
         let frame: Frame?
         let jpeg: JPEGFrame?
+        let original: Frame?
+
+        init(_ state: State) {
+            (frame, jpeg, original) = (state.content.frame, state.jpeg, state.original)
+        }
     }
 
     private struct State {
         var content = Content()
         var jpeg: JPEGFrame?
+        /// The picture as the camera gave it, if the room is hidden in `content` and it is no JPEG.
+        var original: Frame?
+        var cover: RoomCover?
         var isFetched = true
         var counts = Counts()
         var extent = ShownExtent.whole
@@ -68,6 +77,9 @@ package final class FrameSlot: Sendable {
         var isSettled = false
         /// The newest picture that was published, by its time, and how long that took.
         var published: (taken: Timestamp, delay: Timestamp)?
+
+        /// Returns `true` if `frame` may be shown.
+        func mayShow(_ frame: Frame?) -> Bool { cover == nil || frame?.isRoomHidden ?? true }
     }
     private let state = Mutex(State())
     /// Rung at each new frame.
@@ -93,6 +105,37 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
+    /// Makes `cover` hide the room in each picture from now on; `nil` shows it. Until the camera's
+    /// thread has hidden the room in the newest picture, that stays; a frozen one is taken again.
+    package func hideRoom(by cover: RoomCover?) {
+        let (camera, kept) = state.withLock { state in
+            state.cover = cover
+            let kept = state.freeze?.frame
+            if kept != nil, !state.mayShow(kept) { state.freeze = Freeze() }
+            return (state.camera, kept)
+        }
+        _ = consume kept
+        camera?.ring()
+    }
+
+    /// The way to hide the room; `nil`: it is shown.
+    var cover: RoomCover? { state.withLock { $0.cover } }
+
+    /// The newest frame, if the room that is to be hidden is seen in it.
+    var uncovered: Frame? {
+        state.withLock { $0.mayShow($0.content.frame) ? nil : $0.content.frame }
+    }
+
+    /// Forgets the newest frame if the room that is to be hidden is seen in it.
+    func dropUncovered() {
+        let dropped = state.withLock { state in
+            guard !state.mayShow(state.content.frame) else { return Frame?.none }
+            defer { state.content.frame = nil }
+            return state.content.frame
+        }
+        _ = consume dropped
+    }
+
     /// Gives `tap` every picture from now on; `nil` stops that.
     package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
 
@@ -104,10 +147,12 @@ package final class FrameSlot: Sendable {
 
     /// Leaves a new picture: its `frame`, which took `decoding` to decode, and the `jpeg` that it
     /// was made of, if any. `frame` is `nil` if nothing shows the picture, so that it was not
-    /// decoded. `lost` is the number of frames missing before it.
+    /// decoded, or if the room in it should be hidden and is not. `original` is the frame before
+    /// that. `lost` is the number of frames missing before it.
     package func put(
         _ frame: Frame?,
         of jpeg: JPEGFrame? = nil,
+        original: Frame? = nil,
         lost: UInt64 = 0,
         decoding: Timestamp = .zero
     ) {
@@ -117,19 +162,22 @@ package final class FrameSlot: Sendable {
             state.counts.captured += 1
             state.counts.missing += lost
             if frame != nil { state.counts.decode.add(decoding.nanoseconds) }
-            guard !state.isSettled else { return (Held(frame: nil, jpeg: nil), state.tap) }
+            guard !state.isSettled else { return (Held?.none, state.tap) }
             state.counts.replaced += state.isFetched ? 0 : 1
             state.isFetched = frame == nil
-            let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
-            state.content = Content(frame: frame, isJPEG: jpeg != nil, arrival: now)
+            let replaced = Held(state)
+            let shown = state.mayShow(frame) ? frame : nil
+            state.content = Content(frame: shown, isJPEG: jpeg != nil, arrival: now)
             state.jpeg = jpeg
+            // A JPEG is all that the camera gave.
+            state.original = jpeg == nil && shown?.isRoomHidden ?? true ? original : nil
             return (replaced, state.tap)
         }
         _ = consume replaced
         bell.ring()
         if let jpeg {
             tap?.take(jpeg: jpeg.bytes, at: jpeg.timestamp)
-        } else if let frame {
+        } else if let frame = original ?? frame {
             tap?.take(copying: frame)
         }
     }
@@ -152,8 +200,8 @@ package final class FrameSlot: Sendable {
 
     /// Replaces the newest frame with the same picture, larger, which is not counted again.
     func sharpen(_ frame: Frame) {
-        let replaced = state.withLock { state in
-            guard !state.isSettled else { return Frame?.none }
+        let replaced = state.withLock { state -> Frame? in
+            guard !state.isSettled, state.mayShow(frame) else { return frame }
             let replaced = state.content.frame
             state.content.frame = frame
             return replaced
@@ -195,10 +243,10 @@ package final class FrameSlot: Sendable {
             let kept = state.freeze?.frame
             state.freeze = nil
             guard let kept else { return Held?.none }
-            let released = Held(frame: state.content.frame, jpeg: state.jpeg)
+            let released = Held(state)
             state.content.frame = kept
             state.content.isJPEG = false
-            state.jpeg = nil
+            (state.jpeg, state.original) = (nil, nil)
             state.isFetched = true
             state.isSettled = true
             return released
@@ -225,7 +273,8 @@ package final class FrameSlot: Sendable {
         let copy = isKept ? frame.copy() : nil
         let replaced = state.withLock { state in
             // It may have ended meanwhile.
-            guard state.freeze?.judged == freeze.judged, state.freeze != nil else { return copy }
+            guard state.freeze?.judged == freeze.judged, state.freeze != nil, state.mayShow(frame)
+            else { return copy }
             state.freeze?.judged = frame.timestamp
             state.freeze?.count -= 1
             guard let copy else { return Frame?.none }
@@ -241,11 +290,11 @@ package final class FrameSlot: Sendable {
     /// The picture that stays while the camera goes on; `nil` if none does.
     package var frozen: Frame? { state.withLock { $0.freeze?.frame } }
 
-    /// Gives the JPEG back; the frame stays.
-    func releaseJPEG() {
+    /// Gives the picture as the camera gave it back; the frame stays.
+    func releaseOriginal() {
         let released = state.withLock { state in
-            let released = state.jpeg
-            state.jpeg = nil
+            let released = Held(state)
+            (state.jpeg, state.original) = (nil, nil)
             state.content.isJPEG = false
             return released
         }
@@ -279,14 +328,12 @@ package final class FrameSlot: Sendable {
     /// Forgets the frame, and a kept one: nothing shown after the camera closed may be older.
     package func clear() {
         let (replaced, kept) = state.withLock { state in
-            let replaced = (
-                Held(frame: state.content.frame, jpeg: state.jpeg), state.freeze?.frame
-            )
+            let replaced = (Held(state), state.freeze?.frame)
             state.content.frame = nil
             state.freeze = nil
             state.published = nil
             state.content.isJPEG = false
-            state.jpeg = nil
+            (state.jpeg, state.original) = (nil, nil)
             state.isFetched = true
             return replaced
         }
@@ -302,17 +349,17 @@ package final class FrameSlot: Sendable {
     /// for the composite thread, which must not be the last to hold a device's memory.
     package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
-    /// The newest picture, and the JPEG that it was made of. Both stay, and do not count as shown.
-    /// Not for the composite thread.
-    package var newest: (content: Content, jpeg: JPEGFrame?) {
-        state.withLock { ($0.content, $0.jpeg) }
+    /// The newest picture, and what the camera gave for it: a JPEG, or a frame in which the room is
+    /// not hidden. All stay, and do not count as shown. Not for the composite thread.
+    package var newest: (content: Content, jpeg: JPEGFrame?, original: Frame?) {
+        state.withLock { ($0.content, $0.jpeg, $0.original) }
     }
 
     /// Returns the picture that is shown, whole: the one that was kept, or the newest, decoded if
-    /// need be. Not for the composite thread.
+    /// need be, in which the room is not hidden. Not for the composite thread.
     package func still() -> Frame? {
-        let (content, jpeg, kept) = state.withLock { ($0.content, $0.jpeg, $0.freeze?.frame) }
-        return kept ?? jpeg?.decoded() ?? content.frame
+        let (newest, kept) = (newest, frozen)
+        return kept ?? newest.jpeg?.decoded() ?? newest.original ?? newest.content.frame
     }
 
     /// Returns the newest frame to be shown, or the one that was kept; it stays.

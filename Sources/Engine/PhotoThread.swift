@@ -313,10 +313,7 @@ package final class PhotoThread: Sendable {
         let buffer = FrameBuffer(byteCount: layout.byteCount)
         let now = MonotonicClock.now
         func newest(_ slots: PerPipeline<FrameSlot>) -> PerPipeline<Frame?> {
-            PerPipeline(
-                a: slots.a.frozen ?? Newest(slots.a).whole,
-                b: slots.b.frozen ?? Newest(slots.b).whole
-            )
+            PerPipeline(a: slots.a.shown, b: slots.b.shown)
         }
         func taken(_ frames: PerPipeline<Frame?>) -> PerPipeline<Timestamp> {
             PerPipeline(
@@ -351,8 +348,21 @@ extension PhotoThread.StillRequest {
     }
 }
 
+extension FrameSlot {
+    /// The picture as the stream shows it, whole.
+    fileprivate var shown: Frame? {
+        let cover = cover
+        if let frozen { return frozen }
+        let whole = Newest(self).whole
+        guard let whole, let cover, !whole.isRoomHidden else { return whole }
+        return RoomFilter().hide(whole, by: cover)
+    }
+}
+
 private struct Newest {
+    /// The picture, in which the room may be hidden; and as the camera gave it.
     let frame: Frame?
+    let original: Frame?
     let jpeg: JPEGFrame?
     let arrival: Timestamp
 
@@ -360,11 +370,12 @@ private struct Newest {
         let newest = slot.newest
         frame = newest.content.frame
         jpeg = newest.jpeg
+        original = newest.original
         arrival = newest.content.arrival
     }
 
     /// The time when the camera took it; `nil` without a picture.
-    var taken: Timestamp? { jpeg?.timestamp ?? frame?.timestamp }
+    var taken: Timestamp? { jpeg?.timestamp ?? original?.timestamp ?? frame?.timestamp }
 
     /// The longest time that pictures are on their way. A camera whose pictures are older has a
     /// clock of its own, and they count from when they arrive.
@@ -389,6 +400,6 @@ private struct Newest {
         }
     }
 
-    /// The picture at full size if it can be decoded; else the frame as it is.
-    var whole: Frame? { jpeg?.decoded() ?? frame }
+    /// The picture as the camera gave it, at full size if it can be decoded.
+    var whole: Frame? { jpeg?.decoded() ?? original ?? frame }
 }

@@ -315,7 +315,7 @@ import Testing
             .scene(.swap(instantly: true)), .set(\.cameras.back.mirror, true),
             .set(\.cameras.back.rotation, 180), .set(\.scene.hud, .off), .pro(.setEnabled(true)),
             .lens(.back, .setZoom(1.5, middle: nil, duration: 0)),
-            .set(\.cameras.back.isInk, true),
+            .set(\.cameras.back.isInk, true), .set(\.cameras.back.room, .blur),
             .set(\.cameras.back.perspective, Perspective.none.magnified(by: 0.5)),
             .set(\.title, try Title("x")), .set(\.titleCorner, .topLeft),
         ]

@@ -63,7 +63,8 @@ import Testing
             CameraSettings(),
             [
                 "mirror": .bool(true), "rotation": .int(90), "perspective": .list(corners),
-                "ink": .bool(true), "zoom": .int(2), "zoom-at": .list([.int(0), .int(1)]),
+                "ink": .bool(true), "room": .text("blur"), "room-blur": .int(1), "zoom": .int(2),
+                "zoom-at": .list([.int(0), .int(1)]),
                 "iso": .int(100), "shutter": .int(100), "holds-shutter": .bool(true),
                 "focus": .int(1), "white-balance": .text("shade"), "compensation": .int(1),
                 "lock": .list([.text("wb")]),

@@ -31,6 +31,17 @@ import Testing
         #expect(pass(.set(\.cameras.back.mirror, true)) == [[.showScene]])
     }
 
+    @Test("the room is hidden, and again where upright is elsewhere, and shown")
+    mutating func room() {
+        #expect(apply(.set(\.cameras.back.roomBlur, 1)) == [])
+        #expect(apply(.set(\.cameras.back.room, .blur)) == [.showRoom(.back)])
+        #expect(state.cameras.back.roomLook.blur == 1)
+        #expect(apply(.set(\.cameras.back.rotation, 90)) == [.showRoom(.back)])
+        #expect(state.cameras.back.roomLook.transform == .clockwise90)
+        #expect(apply(.set(\.cameras.back.room, .asIs)) == [.showRoom(.back)])
+        #expect(apply(.set(\.cameras.back.rotation, 0)) == [])
+    }
+
     @Test mutating func `who begins to watch has cameras looked for, and who ends does not`() {
         apply(.stream(.start), .published)
         #expect(apply(.consumed(true)) == [.lookForCameras])

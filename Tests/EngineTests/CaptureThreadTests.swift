@@ -1,14 +1,16 @@
 import Capture
 import DualCamCore
-import Engine
 import Frames
 import Glibc
+import Imaging
 import Platform
 import Synchronization
 import TestCameras
 import TestJPEGs
 import TestSupport
 import Testing
+
+@testable import Engine
 
 @Suite("A camera's thread", .timeLimit(.minutes(5))) final class CaptureThreadTests {
     private let slot: FrameSlot
@@ -106,6 +108,28 @@ import Testing
         #expect(log.reports.contains { $0.isStreaming })
         #expect(log.reports.contains { $0.isStall })
         #expect(camera.opened == 2)
+    }
+
+    @Test("hides the room from the first picture on, also in one that is there, or has stayed")
+    func room() throws {
+        let camera = GivingCamera("a")
+        slot.hideRoom(by: RoomCover())
+        try start(camera)
+        #expect(slot.latest?.isRoomHidden == true && slot.newest.original?.isRoomHidden == false)
+        slot.hideRoom(by: nil)
+        camera.give()
+        try log.wait(for: "the room") { _ in slot.latest?.isRoomHidden == false }
+        // No other picture comes.
+        slot.hideRoom(by: RoomCover())
+        try log.wait(for: "the hidden room") { _ in slot.latest?.isRoomHidden == true }
+        slot.hideRoom(by: nil)
+        camera.give()
+        try log.wait(for: "the room") { _ in slot.latest?.isRoomHidden == false }
+        thread.close(keepingPicture: true)
+        try log.wait(for: "its end") { $0.last == .closed }
+        #expect(slot.latest != nil)
+        slot.hideRoom(by: RoomCover())
+        try log.wait(for: "no picture") { _ in slot.latest == nil }
     }
 
     @Test("opens a device anew whose signal changed, and tells that it has none")

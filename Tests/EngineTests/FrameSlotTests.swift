@@ -1,6 +1,7 @@
 import DualCamCore
 import Frames
 import Glibc
+import Imaging
 import Platform
 import Synchronization
 import TestJPEGs
@@ -117,7 +118,7 @@ import Testing
         slot.put(striped(2, 90), of: jpeg(2))
         #expect(isKept() && tap.list == ["4 bytes at 2"], "recordings go on")
         slot.sharpen(striped(2, 90))
-        slot.releaseJPEG()
+        slot.releaseOriginal()
         slot.keepCopy()
         #expect(isKept())
         slot.reopen()
@@ -174,6 +175,42 @@ import Testing
         slot.put(striped(1, 90))
         slot.judge()
         #expect(slot.frozen == nil, "what was being judged is no longer wanted")
+    }
+
+    @Test("takes no picture in which the room is seen that is to be hidden, and records that")
+    func hiddenRoom() throws {
+        let (tap, camera) = (Received(), try Bell())
+        slot.attach(camera)
+        func hidden(_ number: UInt64) -> Frame {
+            var frame = striped(number, 90)
+            frame.isRoomHidden = true
+            return frame
+        }
+        slot.put(striped(0, 20))
+        slot.freeze()
+        slot.judge()
+        camera.silence()
+        slot.hideRoom(by: RoomCover())
+        #expect(camera.wait(until: MonotonicClock.now), "the newest picture is hidden at once")
+        #expect(slot.frozen == nil && slot.isJudging && slot.uncovered?.sequence == 0)
+        slot.dropUncovered()
+        #expect(slot.latest == nil)
+        slot.tap(tap)
+        slot.put(striped(1, 20))
+        slot.sharpen(striped(1, 20))
+        slot.judge()
+        #expect(slot.latest == nil && slot.frozen == nil && slot.uncovered == nil)
+        slot.put(hidden(2), original: striped(2, 20))
+        slot.judge()
+        #expect(slot.latest?.sequence == 2 && slot.frozen?.isRoomHidden == true)
+        #expect(slot.newest.original?.isRoomHidden == false && slot.uncovered == nil)
+        #expect(tap.list == ["copy 1", "copy 2"])
+        slot.releaseOriginal()
+        #expect(slot.newest.original == nil)
+        slot.thaw()
+        slot.hideRoom(by: nil)
+        slot.put(striped(3, 20))
+        #expect(slot.fetch().frame?.sequence == 3 && slot.newest.original == nil)
     }
 
     private var bellRings: Bool { bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.001)) }

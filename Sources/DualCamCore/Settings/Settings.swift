@@ -61,6 +61,9 @@ package struct CameraSettings: Hashable, Sendable {
     package var corners: Perspective?
     /// `true` if its picture is graded for paper: even light, white paper, dark ink.
     package var isInk = false
+    package var room = Room.asIs
+    /// The strength of the room's blur, 0 … 1.
+    package var roomBlur = 0.5
     /// The magnification, which also selects the lens.
     var zoom = 1.0
     /// `true` if the zoom was asked for. Otherwise the device's own stays as it was found.
@@ -115,6 +118,22 @@ package struct CameraSettings: Hashable, Sendable {
             \.isInk,
             .boolean,
             .ink,
+            .guarded
+        ),
+        .init(
+            "room",
+            "behind a person: as-is | blur | the path of a picture to show instead",
+            \.room,
+            .words(Room.init(parsing:)),
+            .room,
+            .guarded
+        ),
+        .init(
+            "room-blur",
+            "how much a blurred room is blurred, 0 to 1",
+            \.roomBlur,
+            .number(0...1),
+            .room,
             .guarded
         ),
         .init("zoom", nil, \.zoom, .number(0.1...100), .zoom, .changed),
@@ -273,6 +292,6 @@ extension Configuration {
 
 /// A part of a scene, by the words of `--only`.
 package enum ScenePart: String, CaseIterable, Hashable, Sendable {
-    case main, layout, inset, crop, rotation, mirror, perspective, ink, zoom, image, pro, lock,
+    case main, layout, inset, crop, rotation, mirror, perspective, ink, room, zoom, image, pro, lock,
         hud, title, privacy
 }

@@ -53,6 +53,9 @@ package struct CameraState: Hashable, Sendable {
     var orientationTurns = 0
     /// The `orientationTurns` that a frozen picture was taken with; `nil` while pictures are live.
     var frozenTurns: Int?
+    package internal(set) var room = Room.asIs
+    /// The strength of the room's blur, 0 … 1.
+    package internal(set) var roomBlur = 0.5
     /// The f-number; 0: unknown.
     package var aperture = 0.0
     /// Its controls as last reported, with the manual values.
@@ -155,6 +158,11 @@ package struct CameraState: Hashable, Sendable {
 
     /// The transform that makes up for how it is mounted.
     package var mountingTransform: Transform { Transform(quarterTurns: rotation / 90) }
+
+    /// The way in which the room in its pictures is shown.
+    package var roomLook: RoomLook {
+        room == .asIs ? RoomLook() : RoomLook(room, blur: roomBlur, transform)
+    }
 
     /// Returns the transform that makes its picture upright, and mirrors it if `mirrored`.
     package func upright(mirrored: Bool) -> Transform {

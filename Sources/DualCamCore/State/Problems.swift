@@ -14,6 +14,8 @@ package struct OtherProblems: Hashable, Sendable {
     package var unreadable = ""
     /// Those of the user's scenes.
     package var scenes: [String] = []
+    /// Those of hidden rooms.
+    package var rooms: [String] = []
     /// Those of recordings.
     package var recording: [String] = []
 
@@ -51,6 +53,7 @@ extension State {
                     + "in YUY2. Let it choose by itself, or change [output] in the configuration."
             )
         }
+        problems += others.rooms
         if let problem = fontProblem(others.unreadable) { problems.append(problem) }
         problems += keptProblems + others.scenes + lateProblems
         if hasNoCamera { problems.append("There is no camera.") }

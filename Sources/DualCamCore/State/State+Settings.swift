@@ -56,6 +56,8 @@ extension State {
             rotation: camera.rotation,
             corners: scene.perspectives[role].goal,
             isInk: scene.isInk(role),
+            room: camera.room,
+            roomBlur: camera.roomBlur,
             zoom: camera.lens.zoom,
             isZoomAsked: camera.lens.isZoomAsked,
             middle: camera.lens.middle,
@@ -124,6 +126,7 @@ extension State {
             cameras[role].controls.manual.image = new.manual.image
         }
         (cameras[role].mirror, cameras[role].rotation) = (new.mirror, new.rotation)
+        (cameras[role].room, cameras[role].roomBlur) = (new.room, new.roomBlur)
         scene.perspectives[role].move(to: new.corners, at: time, duration: duration)
         scene.setInk(new.isInk, role, at: time, instantly: way == .atOnce)
         if case .together(let isInstant) = way {
@@ -173,8 +176,11 @@ extension State {
                 row.copy(own, &next)
             }
         }
+        // Another camera may show the same room.
+        if next.room == .asIs { (next.room, next.roomBlur) = (own.room, own.roomBlur) }
         // The picture is another one, so nothing moves.
         (cameras[role].mirror, cameras[role].rotation) = (next.mirror, next.rotation)
+        (cameras[role].room, cameras[role].roomBlur) = (next.room, next.roomBlur)
         scene.setInk(next.isInk, role, at: time, instantly: true)
         scene.perspectives[role].move(to: next.corners, at: time, duration: 0)
         return next

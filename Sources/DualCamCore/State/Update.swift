@@ -10,6 +10,8 @@ package enum Update: Hashable, Sendable {
     /// Resets the controls of the device that used this pipeline to automatic.
     case leaveControls(Role, CapturePipeline)
     case showScene
+    /// Shows or hides the room in a camera's pictures from now on.
+    case showRoom(Role)
     /// Keeps the newest picture of a role, or forgets it.
     case freeze(Role, Freeze)
     /// Records a role's picture from the pipeline that is shown now, instead of from this one.
@@ -55,6 +57,9 @@ extension State {
             updates.append(.freeze(role, freeze(role, before)))
         }
         if scene != before.scene { updates.append(.showScene) }
+        for role in Role.allCases where cameras[role].roomLook != before.cameras[role].roomLook {
+            updates.append(.showRoom(role))
+        }
         for role in Role.allCases {
             let pipeline = before.cameras[role].lens.pipeline
             if pipeline != cameras[role].lens.pipeline {

@@ -1,0 +1,50 @@
+import DualCamCore
+import Frames
+import Imaging
+import Platform
+
+/// Hides the room in the pictures of one camera, as long as its slot asks for it. Bound to the
+/// camera's thread.
+final class RoomStage {
+    private let slot: FrameSlot
+    private let report: (RoomPace.Step) -> Void
+    private var filter: RoomFilter?
+    private var pace = RoomPace()
+    private var isSecond = false
+
+    /// Creates a stage for the camera of `slot`. `report` gets how often persons are looked for,
+    /// when that changes.
+    init(_ slot: FrameSlot, report: @escaping (RoomPace.Step) -> Void) {
+        (self.slot, self.report) = (slot, report)
+    }
+
+    /// Hides the room in a picture, which took `decoding` so far and has `interval` seconds until
+    /// the next one; makes it `nil` if nothing shows it. Returns `false` if no memory is free.
+    func hideRoom(in picture: inout Frame?, decoding: Timestamp, interval: Double) -> Bool {
+        guard let frame = picture else { return true }
+        guard slot.cover == nil || !slot.extent.isHidden else {
+            picture = nil
+            return true
+        }
+        let start = MonotonicClock.now
+        picture = hidden(frame)
+        let now = MonotonicClock.now
+        if filter != nil, pace.note(decoding + (now - start), interval: interval, at: now) {
+            report(pace.step)
+        }
+        return picture != nil
+    }
+
+    /// Returns `frame` as it may be shown; `nil` if no memory is free for that.
+    func hidden(_ frame: Frame) -> Frame? {
+        guard var cover = slot.cover else {
+            if filter != nil { (filter, pace) = (nil, RoomPace()) }
+            return frame
+        }
+        let filter = filter ?? RoomFilter()
+        self.filter = filter
+        isSecond.toggle()
+        cover.hidesAll = cover.hidesAll || pace.step == .none
+        return filter.hide(frame, by: cover, reusing: pace.step == .everySecond && isSecond)
+    }
+}
