@@ -68,6 +68,8 @@ package struct CameraInterface: InterfaceMembers {
     package let torch = PropertyMember<Bool>("Torch", .readWrite)
     package let torchAvailable = PropertyMember<Bool>("TorchAvailable")
     package let ink = PropertyMember<Bool>("Ink", .readWrite)
+    package let room = PropertyMember<String>("Room", .readWrite)
+    package let roomBlur = PropertyMember<Double>("RoomBlur", .readWrite)
     package let frozen = PropertyMember<Bool>("Frozen", .readWrite)
     package let perspective = PropertyMember<[Pair<Double, Double>]>("Perspective", .readWrite)
     package let zoom = PropertyMember<Double>("Zoom")

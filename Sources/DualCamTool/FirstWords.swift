@@ -9,11 +9,11 @@ enum FirstWords {
         contrast gamma backlight sharp sharpness saturation hue: To set what the camera itself does \
         to its picture: dualcamctl image contrast 60%
         readable scan document paper: To make writing easy to read: dualcamctl ink on
-        blur bokeh background backdrop virtual greenscreen: DualCam leaves what is behind you as \
-        it is. An app for calls can blur it; `background` in the configuration is what surrounds \
-        a picture of another shape.
-        timer countdown selfie delay self-timer: There is no timer. Wait first: sleep 3; \
-        dualcamctl photo
+        blur bokeh background backdrop virtual greenscreen: To blur what is behind you, or show a \
+        picture there: dualcamctl room blur, or room FILE. `background` in the configuration is \
+        what surrounds a picture of another shape.
+        timer countdown selfie delay self-timer: To take a photograph in three seconds: dualcamctl \
+        photo --in 3
         who viewers viewer watchers consumers apps clients info state health: To see which apps \
         take the stream, and how it is: dualcamctl status
         flip flipped reverse invert hflip vflip: To flip a picture: dualcamctl mirror toggle, or \

@@ -3,6 +3,8 @@ import Control
 import DBusKit
 import DualCamCore
 import Frames
+import Glibc
+import Platform
 
 // MARK: - Texts
 
@@ -309,6 +311,49 @@ enum Freeze: CameraKind {
 enum Ink: CameraKind {
     static var verb: PropertyVerb {
         .onOff("ink", \CameraInterface.ink, "Make paper evenly white and ink dark.")
+    }
+}
+
+enum RoomKind: CameraKind {
+    static var verb: PropertyVerb {
+        let discussion = """
+            As long as nobody is found, the picture is hidden whole. Photos and recordings of the \
+            camera itself show the room; those of the stream do not.
+            """
+        return PropertyVerb(
+            "room",
+            "Blur what is behind you, or show a picture there.",
+            discussion: discussion,
+            of: CameraInterface.self,
+            ["Room"]
+        ) { name in
+            PropertyVerb.Text(
+                help: "as-is; blur; or the file of a picture to show instead.",
+                completion: .file(),
+                expected: "as-is, blur or a file that is there",
+                read: { given in
+                    if ["as-is", "blur"].contains(given) { return .set(.string(given)) }
+                    let path = absolutePath(given)
+                    return access(path, R_OK) == 0 ? .set(.string(path)) : nil
+                },
+                shown: { $0[name]?.string ?? "" }
+            )
+        }
+    }
+}
+
+enum RoomBlur: CameraKind {
+    static var verb: PropertyVerb {
+        PropertyVerb(
+            "room-blur",
+            "Set how much a blurred room is blurred.",
+            of: CameraInterface.self,
+            ["RoomBlur"],
+            text: PropertyVerb.Text.row(
+                "room-blur",
+                help: "0 to 1; or a change such as +0.1."
+            )
+        )
     }
 }
 

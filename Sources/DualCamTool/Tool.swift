@@ -37,8 +37,9 @@ struct Tool: CommandFamily {
                 subcommands: [
                     UseDevice.self, AddPhone.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
                     Adjust<OrientationMode>.self, Adjust<Torch>.self, Adjust<Freeze>.self,
-                    Adjust<Ink>.self, SelectLens.self, SetZoom.self, SetPerspective.self,
-                    Desk.self, SetImage.self, Adjust<Privacy>.self,
+                    Adjust<Ink>.self, Adjust<RoomKind>.self, Adjust<RoomBlur>.self,
+                    SelectLens.self, SetZoom.self, SetPerspective.self, Desk.self, SetImage.self,
+                    Adjust<Privacy>.self,
                 ]
             ),
             CommandGroup(

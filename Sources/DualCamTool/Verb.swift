@@ -219,7 +219,10 @@ extension Client {
             return "The \(role.rawValue) camera is not connected."
         }
         // The values of the controls are of use elsewhere, too.
-        let ofPicture = ["Zoom", "Mirror", "Rotation", "Ink", "Perspective", "Frozen", "Lens"]
+        let ofPicture = [
+            "Zoom", "Mirror", "Rotation", "Ink", "Room", "RoomBlur", "Perspective", "Frozen",
+            "Lens",
+        ]
         guard role == nil || ofPicture.contains(property),
             let scene = try? getAll(of: SceneInterface.self), let layout = scene[\.layout]
         else { return nil }

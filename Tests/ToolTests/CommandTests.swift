@@ -105,7 +105,10 @@ struct CommandTests {
         (["lens", "wide", "--camera", "front"], ["front SelectLens wide"]),
         (["torch", "toggle"], ["back Step Camera Torch toggle"]),
         (["freeze", "toggle"], ["back Step Camera Frozen toggle"]),
-        (["ink", "on"], ["back Ink=true"]),
+        (["ink", "on"], ["back Ink=true"]), (["room", "blur"], ["back Room=blur"]),
+        (["room", "as-is", "--camera", "front"], ["front Room=as-is"]),
+        (["room", "/dev/null"], ["back Room=/dev/null"]),
+        (["room-blur", "+0.1"], ["back Step Camera RoomBlur 0.1"]),
         (["lock", "exposure", "wb"], ["back Lock exposure,wb"]),
         (["lock", "focus", "--camera", "front"], ["front Lock focus"]),
         (["lock", "off"], ["back Unlock"]), (["unlock"], ["back Unlock"]),
@@ -333,7 +336,7 @@ struct CommandTests {
             ["brightness"],
             "'brightness'. To make a picture lighter or darker: dualcamctl ev +0.5, or"
         ),
-        (["blur", "on"], "DualCam leaves what is behind you as it is."),
+        (["blur", "on"], "dualcamctl room blur, or room FILE."),
         (["mute"], "DualCam has no sound in calls"), (["list"], "dualcamctl cameras --all\n"),
         (["who"], "dualcamctl status\n"), (["away"], "dualcamctl scene away\n"),
         (["talk"], "dualcamctl scene talk\n"), (["demo"], "dualcamctl scene demo\n"),
@@ -484,7 +487,8 @@ struct CommandTests {
         (["dial"], "iso\n"),
         (["privacy"], "off\n"), (["live-photo"], "off\n"), (["hud"], "pro\n"),
         (["swap-icon"], "on\n"), (["torch"], "front: off\n"), (["freeze"], "back: off\n"),
-        (["ink"], "back: off\n"), (["record"], "not recording\n"),
+        (["ink"], "back: off\n"), (["room"], "back: as-is\n"), (["room-blur"], "back: 0.5\n"),
+        (["record"], "not recording\n"),
         (["use"], "back: Desk Cam (v4l2:usb-back)\nfront: Face Cam (v4l2:usb-front)\n"),
     ])
     func aVerbWithoutAValuePrintsItAndStartsNothing(_ arguments: [String], _ text: String) throws {

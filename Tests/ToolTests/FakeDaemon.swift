@@ -382,7 +382,8 @@ final class FakeDaemon {
                 of: "(sd)"
             ),
             "Torch": .boolean(false), "TorchAvailable": .boolean(role == "front"),
-            "Frozen": .boolean(false), "Ink": .boolean(false),
+            "Frozen": .boolean(false), "Ink": .boolean(false), "Room": .string("as-is"),
+            "RoomBlur": .double(0.5),
             "Perspective": .array([], of: "(dd)"), "Zoom": .double(1),
             "ZoomRange": .structure([.double(1), .double(8)]),
             "NodeId": .uint32(.max), "Consumers": .uint32(0),

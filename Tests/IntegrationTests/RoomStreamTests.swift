@@ -1,0 +1,102 @@
+import Control
+import Foundation
+import Frames
+import Photos
+import TestJPEGs
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("A hidden room", .timeLimit(.minutes(5)))
+    struct RoomStreamTests {
+        private static let size = Size(width: 1280, height: 720)
+
+        /// Returns `true` if a pixel of the stream has a colour, as the room's have.
+        private func isSeen(_ frame: StreamReader.Frame) -> Bool {
+            let picture = StreamPicture(frame, size: Self.size)
+            return stride(from: 2, to: Self.size.height, by: 6).contains { y in
+                stride(from: 0, to: Self.size.width, by: 6).contains { x in
+                    let color = picture[x, y]
+                    return max(abs(color.u - 128), abs(color.v - 128)) > 10
+                }
+            }
+        }
+
+        private func expectNothing(_ reader: StreamReader, _ count: Int, _ what: String) throws {
+            for number in 0..<count {
+                #expect(try !isSeen(reader.next()), "\(what), frame \(number)")
+            }
+        }
+
+        @Test("is never seen: from the first frame on, swapped, after privacy, a crash, a bad file")
+        func promise() throws {
+            try PrivateSession.with { session in
+                let (picture, room) = (
+                    "\(session.directory)/other.jpg", "\(session.directory)/room.jpg"
+                )
+                let green = flatFrame(
+                    size: Size(width: 640, height: 360),
+                    format: .i422,
+                    [150, 44, 21]
+                )
+                try Data(jpeg(of: green)).write(to: URL(filePath: room))
+                try Data(flatJPEG(Size(width: 320, height: 240), luma: 90)).write(
+                    to: URL(filePath: picture)
+                )
+                // Nobody is in these pictures, so that nothing of them may be seen.
+                let file = """
+                    [cameras.back]
+                    source = "test:bars"
+                    [cameras.front]
+                    source = "file:\(room)"
+                    room = "\(picture)"
+                    """
+                let first = try Daemon(file, in: session)
+                var reader = try first.reader()
+                try eventually("the room") { try isSeen(reader.next()) }
+                _ = try session.output(Programs.path(of: "dualcamctl"), "room", picture)
+                #expect(try first.back.get(\.room) == picture)
+                try eventually("the picture") { try !isSeen(reader.next()) }
+                try expectNothing(reader, 20, "set")
+                try first.scene.call(\.swap)
+                try expectNothing(reader, 30, "swapped")
+                try first.privacy.set(\.enabled, true)
+                try expectNothing(reader, 10, "private")
+                try first.privacy.set(\.enabled, false)
+                try expectNothing(reader, 30, "after privacy")
+                let photo = "\(session.directory)/photo.jpg"
+                _ = try session.output(
+                    Programs.path(of: "dualcamctl"),
+                    "photo",
+                    "--of",
+                    "stream",
+                    "-o",
+                    photo
+                )
+                let pixels = try JPEGCodec.decode(Array(Data(contentsOf: URL(filePath: photo))))
+                    .picture.pixels
+                let colored = pixels.count { pixel in
+                    let (red, blue) = (Int(pixel & 255), Int(pixel >> 16 & 255))
+                    return abs(red - blue) > 24
+                }
+                #expect(colored == 0, "in a photograph")
+                reader.close()
+                let state = "\(session.directory)/home/.local/state/dualcam/state.toml"
+                try eventually("the setting on the disk") {
+                    try String(contentsOfFile: state, encoding: .utf8).contains("room")
+                }
+                first.program.signal(SIGKILL)
+                _ = try first.program.wait()
+
+                let second = try Daemon(file, in: session)
+                reader = try second.reader()
+                try expectNothing(reader, 40, "after a crash")
+                for role in [second.back, second.front] { try role.set(\.room, "/nowhere.png") }
+                try eventually("the problem") {
+                    try second.complains(of: "is blurred, and you with it")
+                }
+                reader.close()
+            }
+        }
+    }
+}
