@@ -340,7 +340,7 @@ struct CommandTests {
         (["mute"], "DualCam has no sound in calls"), (["list"], "dualcamctl cameras --all\n"),
         (["who"], "dualcamctl status\n"), (["away"], "dualcamctl scene away\n"),
         (["talk"], "dualcamctl scene talk\n"), (["demo"], "dualcamctl scene demo\n"),
-        (["sawp"], "Did you mean 'swap'?"), (["help", "timer"], "There is no timer."),
+        (["sawp"], "Did you mean 'swap'?"), (["help", "timer"], "photo --in 3\n"),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
         let child = try daemon.run(arguments)

@@ -292,6 +292,7 @@ extension Configuration {
 
 /// A part of a scene, by the words of `--only`.
 package enum ScenePart: String, CaseIterable, Hashable, Sendable {
-    case main, layout, inset, crop, rotation, mirror, perspective, ink, room, zoom, image, pro, lock,
+    case main, layout, inset, crop, rotation, mirror, perspective, ink, room, zoom, image, pro,
+        lock,
         hud, title, privacy
 }
