@@ -143,7 +143,7 @@ struct CommandTests {
         (["image", "brightness", "default"], imageAsks("back SetImage brightness 3")),
         (["image", "pan", "auto"], imageAsks("back SetImage pan 0 auto=true")),
         (["image", "brightness"], ["back ListRaw"]),
-        (["record", "toggle", "--in", "10"], ["ToggleRecording in=10"]),
+        (["record", "toggle", "--in", "10"], ["ToggleRecording in=?"]),
         (["record", "pause"], ["PauseRecording"]),
         (["record", "resume"], ["ResumeRecording"]),
     ]
