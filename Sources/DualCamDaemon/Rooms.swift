@@ -5,8 +5,8 @@ import Frames
 import Imaging
 import Platform
 
-/// Tells the cameras' slots how to hide the rooms behind persons, and has the pictures read that are
-/// shown instead. Until one is read, and if it cannot be, all is hidden.
+/// Tells the cameras' slots how to hide the rooms behind persons, and has the pictures read that
+/// are shown instead. Until one is read, and if it cannot be, all is hidden.
 @MainActor
 final class Rooms {
     private enum Picture {

@@ -133,7 +133,7 @@ package final class RoomFilter {
         )
     }
 
-    /// Returns `source`, with chroma of the shape that it has in `target`: there, if it has another.
+    /// Returns `source` with chroma of the shape that it has in `target`: there, if it differs.
     private func chroma(of source: Planes, in target: Planes) -> Planes {
         guard source.u.rowBytes != target.u.rowBytes || source.u.rows != target.u.rows else {
             return source

@@ -122,7 +122,7 @@ static void drop_pieces(struct kernel_room *r, int width)
     }
 }
 
-// Moves the mask towards the fresh one: fully where the picture moves, slowly where it stands still.
+// Moves the mask towards the fresh one: fully where the picture moves, slowly where it is still.
 PART(steady, (struct kernel_room *r, const uint8_t *luma, int width), (r, luma, width))
 {
     int height = AREA / width;
