@@ -11,7 +11,7 @@ import Platform
 /// decides who gets one, and when it ends.
 @MainActor
 final class PreviewService {
-    typealias OpenCall = Call<String, Login, SharedDescriptor>
+    typealias OpenCall = Call<String, Control.Login, SharedDescriptor>
 
     /// A preview whose device is open, or may be.
     private final class Running {
@@ -226,10 +226,11 @@ final class PreviewService {
     }
 }
 
-extension Options<Login> {
+extension Options<Control.Login> {
     /// The user and the password in a call; `nil` if it has none.
     var login: NetworkLogin? {
         get throws(DBusError) {
+            let (user, password) = (self.user, self.password)
             guard user != nil || password != nil else { return nil }
             do throws(UnreadableValue) {
                 return try NetworkLogin(user: user ?? "", password: password ?? "")

@@ -146,7 +146,7 @@ import Testing
             SceneCommand(key: "back.hue", command: .image(.hue, 300)),
         ]
         #expect(configure([.hue: 300]) == [.setControls(.back, commands, of: "")])
-        let problem = "Cameras.back.hue in the configuration has no effect: "
+        let problem = "cameras.back.hue in the configuration has no effect: "
         #expect(problems == [problem + "hue must be between 0 and 100, not 300."])
         // A camera that refuses it is told of once.
         send(.scenes(.refusedLate(["back.hue": "No."], of: "")))
@@ -162,7 +162,7 @@ import Testing
         send(.assigned(.back, id: "other"), .pro(.setEnabled(true)), .pro(.setEnabled(false)))
         #expect(state.cameras.back.controls.manual.image == [.brightness: 10])
         var later = State.withTwoCameras()
-        later.configured = state.configured
+        later.take(.configured(state.configured))
         try SavedState(parsing: SavedState(state).text).restore(&later)
         later.take(.assigned(.back))
         #expect(later.cameras.back.controls.manual.image == [.brightness: 20, .pan: -3600])

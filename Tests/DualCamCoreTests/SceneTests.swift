@@ -51,7 +51,7 @@ import Testing
         #expect(style.insetCorner == .bottomRight)
         scene.setStyle(style, at: at(0))
         func inset(_ seconds: Double) -> Rect { layers(scene.scene(at: at(seconds)))[1].rect }
-        #expect(abs(inset(0.15).x - (26 + 0.375 * 908)) < 0.01)
+        #expect(abs(inset(0.15).x - (26 + 708) / 2) < 0.01)
         #expect(inset(1) == Rect(x: 708, y: 270, width: 320, height: 180))
         style.insetCorner = .bottomRight
         #expect(style.insetPosition == nil)

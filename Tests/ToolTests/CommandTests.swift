@@ -50,7 +50,7 @@ struct CommandTests {
         ),
         (["inset", "--shape", "circle"], ["InsetShape=circle"]),
         (["inset", "--shape", "next"], ["Step Scene InsetShape next"]),
-        (["inset", "--at", "0.5,1"], ["InsetPosition=0.5,1.0"]),
+        (["inset", "--at", "0.5,1"], ["InsetPosition=?"]),
         (["inset", "--size", "0.1"], ["InsetSize=0.1"]),
         (["inset", "--size", "30%"], ["InsetSize=0.3"]),
         (["inset", "--size", "+5 %"], ["Step Scene InsetSize 0.05"]),

@@ -142,6 +142,15 @@ def body():
     code, _, errors = user('dualcamctl', 'controls', '--set', 'no_such_control=1')
     expect(code == 10, f'a control that there is not: exit status {code}: {errors.strip()}')
 
+    # The picture as the user wants it, and where another program turns the camera
+    ctl('image', 'contrast', '50')
+    expect_controls(camera, 'image contrast 50', contrast=50)
+    ctl('image', 'pan', '+18000')
+    wait_for('the camera turns', lambda: control(camera, 'pan_absolute') == 18000, 10)
+    check('v4l2-ctl', '-d', camera.device, '-c', 'contrast=20')
+    wait_for("another program's contrast is noticed", lambda: 'contrast  20 ' in ctl('image', 'contrast'), 10)
+    ctl('image', 'contrast', '50')
+
     # Unplugged and plugged in again, all is as it was wanted
     ctl('shutter', '1/250')
     ctl('wb', 'shade')
@@ -152,7 +161,8 @@ def body():
     camera.device = wait_for('its node', lambda: next(iter(open_cameras(pid)), None))
     wait_for('its exposure is by hand again', lambda: control(camera, 'auto_exposure') == 1, 10)
     wait_for('its white balance is, too', lambda: control(camera, 'white_balance_temperature') == 6500, 10)
-    expect_controls(camera, 'as before', exposure_time_absolute=40, gain=255, focus_automatic_continuous=0)
+    expect_controls(camera, 'as before', exposure_time_absolute=40, gain=255, focus_automatic_continuous=0,
+                    contrast=50, pan_absolute=18000)
     expect((back('shutter'), back('kelvin')) == (4000, 7500), 'status: as before')
 
     # Off, while the camera takes nothing: that is said.
@@ -169,6 +179,7 @@ def body():
     expect(status()['pro'] is False, 'status: not pro')
     consumer.leave()
     wait_for('the camera is closed', lambda: not open_cameras(pid), 15)
+    expect_controls(camera, 'as they were found', contrast=32, pan_absolute=0)
 
 
 main(body)

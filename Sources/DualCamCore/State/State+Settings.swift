@@ -122,9 +122,7 @@ extension State {
     ) -> [Effect] {
         guard new != old else { return [] }
         // A camera that comes gets it from here.
-        if cameras[role].identity.isEmpty {
-            cameras[role].controls.manual.image = new.manual.image
-        }
+        if isAway(role) { cameras[role].controls.manual.image = new.manual.image }
         (cameras[role].mirror, cameras[role].rotation) = (new.mirror, new.rotation)
         (cameras[role].room, cameras[role].roomBlur) = (new.room, new.roomBlur)
         scene.perspectives[role].move(to: new.corners, at: time, duration: duration)
