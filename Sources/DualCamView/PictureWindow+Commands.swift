@@ -55,9 +55,13 @@ extension PictureWindow {
 
     /// The place of a control that opens something; while it is not there, the bottom.
     private func opener(_ control: Widget) -> Rect {
-        if bar.isRevealed, control.isMapped { return control.place(in: stage) }
         let size = stage.size
-        return Rect(x: Double(size.width) / 2, y: Double(size.height) - 20, width: 1, height: 1)
+        let isThere = bar.isRevealed && control.isMapped
+        let place =
+            isThere
+            ? control.place(in: stage)
+            : Rect(x: Double(size.width) / 2, y: Double(size.height) - 20, width: 1, height: 1)
+        return placement?.onScreen(place) ?? place
     }
 
     /// Does what a key of the whole desktop asks for.

@@ -48,7 +48,8 @@ extension PictureWindow {
     }
 
     private func showMenu(_ x: Double, _ y: Double) {
-        menu?.show(at: Rect(x: x, y: y, width: 1, height: 1))
+        let place = Rect(x: x, y: y, width: 1, height: 1)
+        menu?.show(at: placement?.onScreen(place) ?? place)
     }
 
     // MARK: Dragging

@@ -160,6 +160,18 @@ final class WindowPlacement {
         sway?.look { [weak self] in self?.settle() }
     }
 
+    /// Returns the place of the window nearest to `place` that is on the screen: on X11, GTK 4
+    /// finds no monitor for a popover beside them all, and complains.
+    func onScreen(_ place: Rect) -> Rect {
+        guard let area = x11 == nil ? nil : area(around: content) else { return place }
+        let (left, top) = (content.x, content.y)
+        var rect = place
+        (rect.x, rect.y) = (rect.x + left, rect.y + top)
+        rect = Snapping.inside(rect, area)
+        (rect.x, rect.y) = (rect.x - left, rect.y - top)
+        return rect
+    }
+
     private func settle() {
         let (from, begin) = (content, MonotonicClock.now)
         guard let area = area(around: from) else { return }
