@@ -157,8 +157,8 @@ func styleSheet(_ scale: Double) -> String {
         .contrast .disc, .contrast .bar, .contrast .pill, .contrast .strip,
         .contrast .lenses, .contrast .presets button {
             background: black; box-shadow: inset 0 0 0 2px white; }
-        .contrast .bar button:checked, .contrast .bar button.on, .contrast .tile:checked {
-             background: white; color: black; }
+        .contrast .bar button:checked, .contrast .bar button.on, .contrast .tile:checked,
+        .contrast .segment:checked { background: white; color: black; }
         .contrast .bar button:focus-visible, .contrast .disc:focus-visible {
             outline: 3px solid \(amber); }
         .contrast .strip .cell { box-shadow: 0 0 0 1px alpha(white, 0.6); }
