@@ -67,6 +67,14 @@ private final class WindowSoak {
             )
             chmod("\(stubs)/\(name)", 0o755)
         }
+        // Nor started from the desktop beside the window.
+        let menus = "\(session.directory)/home/.config/openbox"
+        try FileManager.default.createDirectory(atPath: menus, withIntermediateDirectories: true)
+        try "<openbox_menu><menu id=\"root-menu\" label=\"\"/></openbox_menu>".write(
+            toFile: "\(menus)/menu.xml",
+            atomically: true,
+            encoding: .utf8
+        )
         let path = session.environment["PATH"] ?? "/usr/bin:/bin"
         desktop = try Desktop(in: session, look: ["PATH": "\(stubs):\(path)"])
         try Self.configure(session, "test", "test:bars")
