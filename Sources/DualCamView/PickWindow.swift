@@ -132,7 +132,7 @@ final class PickWindow {
         items = shown
         buttons.forEach(grid.remove)
         buttons = shown.map(make)
-        buttons.forEach(grid.append)
+        buttons.forEach { grid.append($0) }
         mark()
     }
 

@@ -10,6 +10,7 @@ final class PreferencesWindow {
     private let cameras: CamerasPage
     private let picture: PicturePage
     private let scenes: ScenesPage
+    private let doctor: DoctorGroup
     private var following: MainLoop.Timer?
 
     init(over owner: PictureWindow, closed: @escaping () -> Void) {
@@ -17,7 +18,7 @@ final class PreferencesWindow {
         cameras = CamerasPage(rows)
         picture = PicturePage(rows)
         scenes = ScenesPage(rows)
-        let doctor = DoctorGroup(rows)
+        doctor = DoctorGroup(rows)
         window = Window(
             owner.application,
             preferences: "Preferences",

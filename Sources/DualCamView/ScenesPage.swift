@@ -125,14 +125,12 @@ final class ScenesPage {
         guard let book = try? SceneBook(parsing: text) else { return }
         self.text = text
         for cell in cells { list.remove(cell.widget) }
-        list.remove(save)
         let names = rows.daemon?[\ScenesInterface.names] ?? []
         cells = names.map { Cell($0, (try? book.preset($0))?.values ?? [:]) }
-        for cell in cells {
+        for (index, cell) in cells.enumerated() {
             attach(cell)
-            list.append(cell.widget)
+            list.append(cell.widget, at: index)
         }
-        list.append(save)
         let current = rows.daemon?[\ScenesInterface.current] ?? ""
         for cell in cells { cell.choose.isOn = cell.name == current }
         show()

@@ -115,8 +115,10 @@ package final class FlowBox: Widget {
         }
     }
 
-    /// Adds a child at the end.
-    package func append(_ child: Widget) { gtk_flow_box_insert(opaque, child.widget, -1) }
+    /// Adds a child at a place, or at the end.
+    package func append(_ child: Widget, at index: Int = -1) {
+        gtk_flow_box_insert(opaque, child.widget, CInt(index))
+    }
 
     /// Removes a child.
     package func remove(_ child: Widget) {
