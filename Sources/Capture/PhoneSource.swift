@@ -75,9 +75,11 @@ private final class PhoneStream: CameraStream {
         didSet { if isShown != oldValue { adapt() } }
     }
 
-    /// The seconds in which a state may pass that keeps the first picture from coming; those that
-    /// a page may take to come; and those between two pictures of one that goes on.
-    private static let (settling, calling, patience) = (0.6, 4.0, 3.0)
+    /// The seconds in which a state may pass that keeps the first picture from coming, and those
+    /// that a page may take to come.
+    private static let (settling, calling) = (0.6, 4.0)
+    /// The seconds between two pictures of a phone that goes on.
+    private var patience: Double { isShown ? 1.5 : 4 }
     /// The pictures of a second that nobody sees: what comes into view is not old.
     private static let hiddenRate = 1
 
@@ -168,7 +170,7 @@ private final class PhoneStream: CameraStream {
             }
             let state = box.contents.withLock { $0.report.state }
             if ![.live, .ready, .asking, .waiting].contains(state) { throw reason(state) }
-            let last = lastPicture + Timestamp(seconds: Self.patience)
+            let last = lastPicture + Timestamp(seconds: patience)
             let end = min(deadline, last)
             switch Capture.wait(for: box.bell.descriptor, bell: bell, until: end) {
             case .ready: box.bell.silence()
@@ -187,68 +189,42 @@ private final class PhonePort: ControlPort {
     private let phone: String
     private let phones: Phones
 
-    private enum ID { static let (zoom, light, side) = (UInt32(1), UInt32(2), UInt32(3)) }
+    private static let (zoomID, lightID, sideID) = (UInt32(1), UInt32(2), UInt32(3))
 
     init(_ phone: String, _ phones: Phones) { (self.phone, self.phones) = (phone, phones) }
 
     func controls() -> [DeviceControl] {
         guard let report = phones.report(of: phone) else { return [] }
-        var controls: [DeviceControl] = []
-        if let zoom = report.zoom {
-            // In hundredths.
-            controls.append(
-                DeviceControl(
-                    id: ID.zoom,
-                    name: "zoom_absolute",
-                    title: "Zoom",
-                    purpose: .zoom,
-                    range: Self.hundredths(
-                        zoom.range.lowerBound
-                    )...Self.hundredths(
-                        zoom.range.upperBound
-                    ),
-                    step: Self.hundredths(zoom.step),
-                    initial: Self.hundredths(zoom.range.lowerBound),
-                    flags: .volatile,
-                    value: Self.hundredths(zoom.value)
-                )
+        func hundredths(_ number: Double) -> Int { Int((number * 100).rounded()) }
+        let zoom = report.zoom.map { zoom in
+            let range = hundredths(zoom.range.lowerBound)...hundredths(zoom.range.upperBound)
+            return DeviceControl(
+                id: Self.zoomID,
+                name: "zoom_absolute",
+                title: "Zoom",
+                purpose: .zoom,
+                range: range,
+                step: hundredths(zoom.step),
+                initial: range.lowerBound,
+                flags: .volatile,
+                value: hundredths(zoom.value)
             )
         }
-        if let light = report.light {
-            controls.append(
-                menu(
-                    ID.light,
-                    "flash_led_mode",
-                    "Light",
-                    .flashMode,
-                    [DeviceControl.FlashMode.off: "Off", DeviceControl.FlashMode.torch: "Torch"],
-                    light ? DeviceControl.FlashMode.torch : DeviceControl.FlashMode.off
-                )
-            )
+        var light = report.light.map {
+            Self.menu(Self.lightID, "flash_led_mode", "Light", ["Off", nil, "Torch"], $0 ? 2 : 0)
         }
-        if let side = report.side {
-            controls.append(
-                menu(
-                    ID.side,
-                    "camera",
-                    "Camera of the Phone",
-                    nil,
-                    [0: "Back", 1: "Front"],
-                    side == .back ? 0 : 1
-                )
-            )
+        light?.purpose = .flashMode
+        let side = report.side.map {
+            Self.menu(Self.sideID, "camera", "Camera", ["Back", "Front"], $0 == .back ? 0 : 1)
         }
-        return controls
+        return [zoom, light, side].compactMap { $0 }
     }
 
-    private static func hundredths(_ number: Double) -> Int { Int((number * 100).rounded()) }
-
-    private func menu(
+    private static func menu(
         _ id: UInt32,
         _ name: String,
         _ title: String,
-        _ purpose: DeviceControl.Purpose?,
-        _ items: [Int: String],
+        _ items: [String?],
         _ value: Int
     ) -> DeviceControl {
         DeviceControl(
@@ -256,9 +232,10 @@ private final class PhonePort: ControlPort {
             name: name,
             title: title,
             kind: .menu,
-            purpose: purpose,
-            range: 0...(items.keys.max() ?? 0),
-            menu: items.sorted { $0.key < $1.key }.map { .init(index: $0.key, name: $0.value) },
+            range: 0...items.count - 1,
+            menu: items.enumerated().compactMap { index, name in
+                name.map { .init(index: index, name: $0) }
+            },
             flags: .volatile,
             value: value
         )
@@ -267,8 +244,8 @@ private final class PhonePort: ControlPort {
     func update(_ controls: inout [DeviceControl], where matters: (DeviceControl) -> Bool) {
         let now = self.controls()
         for index in controls.indices where matters(controls[index]) {
-            guard let new = now.first(where: { $0.id == controls[index].id }) else { continue }
-            controls[index] = new
+            let new = now.first { $0.id == controls[index].id }
+            controls[index] = new ?? controls[index]
         }
     }
 
@@ -279,18 +256,17 @@ private final class PhonePort: ControlPort {
         guard control.range.contains(write.value) else {
             throw .outOfRange("The phone does not take \(write.name)=\(write.value).")
         }
-        let isLit = write.value != DeviceControl.FlashMode.off
-        let side = write.value == 0 ? PhoneReport.Side.back : .front
+        let (isLit, side) = (write.value != 0, write.value == 0 ? PhoneReport.Side.back : .front)
         phones.change(phone) { wish in
             switch write.id {
-            case ID.zoom: wish.zoom = Double(write.value) / 100
-            case ID.light: wish.light = isLit
+            case Self.zoomID: wish.zoom = Double(write.value) / 100
+            case Self.lightID: wish.light = isLit
             default: wish.side = side
             }
         } expecting: { report in
             // The page says so a moment later. Of the zoom it is needed when it has happened.
-            if write.id == ID.light { report.light = isLit }
-            if write.id == ID.side { report.side = side }
+            if write.id == Self.lightID { report.light = isLit }
+            if write.id == Self.sideID { report.side = side }
         }
     }
 

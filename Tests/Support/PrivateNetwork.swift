@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// A network in which there is one computer, with one private address, and whatever joins it.
 package enum PrivateNetwork {

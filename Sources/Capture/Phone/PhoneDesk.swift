@@ -227,7 +227,6 @@ final class PhoneLink {
         let request = PhoneRequest(
             host: host,
             address: address.number,
-            code: "",
             key: known?.port == port ? known?.key ?? "" : "",
             certificate: certificate
         )
@@ -261,7 +260,7 @@ final class PhoneLink {
         isAdding = true
         idle?.disarm()
         code = Self.newCode()
-        offer(.admit(code: code))
+        offer("code\n\(code)")
         tell()
         answers.append(answer)
         answerWaiting()
@@ -270,7 +269,7 @@ final class PhoneLink {
     func endAdding() {
         isAdding = false
         code = ""
-        offer(.admit(code: ""))
+        offer("code\n")
         wantLess()
     }
 
@@ -322,8 +321,8 @@ final class PhoneLink {
 
     // MARK: To the page
 
-    private func offer(_ command: PhoneCommand) {
-        Array(command.text.utf8).withUnsafeBytes { process.offer($0) }
+    private func offer(_ message: String) {
+        Array(message.utf8).withUnsafeBytes { process.offer($0) }
     }
 
     /// Tells the page what is wanted, if that is something else than before.
@@ -338,7 +337,7 @@ final class PhoneLink {
         guard new != words else { return }
         words = new
         number += 1
-        offer(.tell("{\"number\":\(number),\(new)}", number: number))
+        offer("\(number)\n{\"number\":\(number),\(new)}")
     }
 
     /// The name of this computer, as it may stand in JSON.

@@ -89,18 +89,19 @@ package enum PhoneHelper {
                     .happen(event, UnsafeRawBufferPointer(start: bytes, count: count))
             }
             guard handle != nil else { throw NetworkError(.system, "no server can be made") }
-            cphone_admit(handle, request.code)
             if let key = bytes(hexadecimal: request.key), key.count == cphone_hash_length {
                 cphone_know(handle, key)
             }
-            take = { [unowned self] in carryOut($0) }
+            take = { [unowned self] in carryOut(String(decoding: $0, as: UTF8.self)) }
         }
 
-        private func carryOut(_ bytes: UnsafeRawBufferPointer) {
-            switch PhoneCommand(String(decoding: bytes, as: UTF8.self)) {
-            case .admit(let code): cphone_admit(handle, code)
-            case .tell(let words, let number): cphone_tell(handle, words, number)
-            case nil: break
+        private func carryOut(_ message: String) {
+            let parts = message.split(separator: "\n", maxSplits: 1).map(String.init)
+            let rest = parts.dropFirst().first ?? ""
+            if parts.first == "code" {
+                cphone_admit(handle, rest)
+            } else if let number = parts.first.flatMap({ UInt64($0) }) {
+                cphone_tell(handle, rest, number)
             }
         }
 

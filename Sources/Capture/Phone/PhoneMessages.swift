@@ -1,59 +1,27 @@
 import DualCamCore
 
-/// The first message to the helper process of a phone, beside the socket and the memory.
+/// The first message to the helper process of a phone, beside the socket and the memory. Later ones
+/// are a code, after "code", or what the page is to do as JSON, after its number.
 struct PhoneRequest: Hashable {
     /// The address and port at which the socket listens, as browsers write them.
     var host: String
     /// The address, in the network's byte order.
     var address: UInt32
-    /// The code that is worth a key once; empty: none.
-    var code: String
     /// The SHA-256 of the phone's key, in hexadecimal digits; empty: none has been given.
     var key: String
     /// The certificate and its private key, as text; empty: there is none yet.
     var certificate: String
 
-    init(host: String, address: UInt32, code: String, key: String, certificate: String) {
-        (self.host, self.address, self.code) = (host, address, code)
-        (self.key, self.certificate) = (key, certificate)
-    }
-
-    init?(_ text: String) {
-        let lines = text.split(separator: "\n", maxSplits: 4, omittingEmptySubsequences: false)
-        guard lines.count == 5, let address = UInt32(lines[1]) else { return nil }
-        host = String(lines[0])
-        self.address = address
-        (code, key, certificate) = (String(lines[2]), String(lines[3]), String(lines[4]))
-    }
-
     /// The text that `init` reads.
-    var text: String { [host, "\(address)", code, key, certificate].joined(separator: "\n") }
+    var text: String { [host, "\(address)", key, certificate].joined(separator: "\n") }
 }
 
-/// A later message to the helper process of a phone.
-enum PhoneCommand: Hashable {
-    /// This code is worth a key once; an empty one none.
-    case admit(code: String)
-    /// The page is to do what this JSON says, which has this number.
-    case tell(String, number: UInt64)
-
+extension PhoneRequest {
     init?(_ text: String) {
-        let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
-        switch (lines.first, lines.count) {
-        case ("admit", 2): self = .admit(code: String(lines[1]))
-        case ("tell", 3):
-            guard let number = UInt64(lines[1]) else { return nil }
-            self = .tell(String(lines[2]), number: number)
-        default: return nil
-        }
-    }
-
-    /// The text that `init` reads.
-    var text: String {
-        switch self {
-        case .admit(let code): "admit\n\(code)"
-        case .tell(let words, let number): "tell\n\(number)\n\(words)"
-        }
+        let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
+            .map(String.init)
+        guard lines.count == 4, let address = UInt32(lines[1]) else { return nil }
+        self.init(host: lines[0], address: address, key: lines[2], certificate: lines[3])
     }
 }
 
