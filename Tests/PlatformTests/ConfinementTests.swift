@@ -224,13 +224,13 @@ private func attempts(of own: pid_t) -> [CInt] {
                 }
                 results["\(name) sends there"] = address.withUnsafeBytes {
                     let to = $0.assumingMemoryBound(to: sockaddr.self).baseAddress
-                    return error(sendto(number, "x", 1, CInt(MSG_FASTOPEN.rawValue), to, 16))
+                    return error(sendto(number, "x", 1, CInt(MSG_FASTOPEN), to, 16))
                 }
                 results["\(name) sends a message there"] = address.withUnsafeBytes { bytes in
                     var message = msghdr()
                     message.msg_name = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
                     message.msg_namelen = 16
-                    return error(sendmsg(number, &message, CInt(MSG_FASTOPEN.rawValue)))
+                    return error(sendmsg(number, &message, CInt(MSG_FASTOPEN)))
                 }
                 results["\(name) listens"] = error(Int(listen(number, 1)))
             }
