@@ -99,6 +99,8 @@ final class Daemon {
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
+        // What is configured is no change of the state.
+        for role in Role.allCases { rooms.show(state.cameras[role].roomLook, of: role) }
         try threads.startCapture()
         try threads.startOthers()
         try threads.startComposite(state.scene, configuration)
