@@ -97,7 +97,7 @@ final class PageEditor {
             handle.onFocus { [unowned self] in show(current: $0 ? index : nil) }
         }
         area.named("The picture of the page")
-        area.onDrag { [unowned self] in drag($0) }
+        area.onDrag { [unowned self] drag, _ in self.drag(drag) }
         cancel.onClick { [unowned self] in close() }
         find.onClick { [unowned self] in findPage(isAsked: true) }
         straighten.onClick { [unowned self] in finish() }
