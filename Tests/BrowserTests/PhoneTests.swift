@@ -90,7 +90,9 @@ struct PhoneTests {
                 }
             }
             try streams()
-            browser.end()
+            // As a person closes it: one that is killed may have stored nothing yet.
+            browser.signal(SIGTERM)
+            try browser.wait(within: 20)
             try eventually("a phone that is gone") {
                 try daemon.get("Interruption", of: .camera, at: DualCam.backPath).string == "away"
             }

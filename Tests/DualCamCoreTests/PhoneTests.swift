@@ -48,8 +48,6 @@ import Testing
         let updates = pass(.suspension(why, true), .suspension(why, false))
         #expect(state.phones.adding == nil)
         #expect(updates[0].contains(.endAddingPhone("work")))
-        #expect(updates[0].contains(.allowPhones(false)))
-        #expect(updates[1].contains(.allowPhones(true)))
     }
 
     @Test mutating func aCameraIsTriedAgainWhenItsPageChanges() {

@@ -64,12 +64,13 @@ import Testing
         )
     }
 
-    @Test("torches go off when a first suspension begins")
+    @Test("torches go off, and phones are told, when a first suspension begins")
     mutating func torches() {
-        #expect(apply(.suspension(.privacy, true)) == [.turnTorchesOff])
+        #expect(apply(.suspension(.privacy, true)) == [.allowPhones(false), .turnTorchesOff])
         #expect(apply(.suspension(.asleep, true)) == [])
-        #expect(apply(.suspension(.privacy, false), .suspension(.asleep, false)) == [])
-        #expect(apply(.suspension(.locked, true)) == [.turnTorchesOff])
+        let ended = apply(.suspension(.privacy, false), .suspension(.asleep, false))
+        #expect(ended == [.allowPhones(true)])
+        #expect(apply(.suspension(.locked, true)) == [.allowPhones(false), .turnTorchesOff])
     }
 
     @Test("controls follow what decides about them")

@@ -8,8 +8,8 @@ import Platform
 package enum PhoneHelper {
     /// The most bytes of memory.
     private static let memory: UInt = 1 << 29
-    /// The milliseconds without a request after which a page is away, and those in which it may get
-    /// the last command at the end.
+    /// The milliseconds without a request after which a page is away, and those in which it may
+    /// fetch the last command at the end.
     private static let (patience, farewell) = (Int64(5000), Int64(300))
 
     /// Serves the phone that the daemon asks for, until the daemon has no use for it.
@@ -141,8 +141,8 @@ package enum PhoneHelper {
                     lastSign = nil
                     PictureOutlet.send(.said("away"))
                 }
-                // The page hears that its camera is not needed any more.
-                if let end, open == 0 || Self.now >= end { return }
+                // A page hears that its camera is not needed any more.
+                if let end, lastSign == nil || Self.now >= end { return }
             }
         }
     }
