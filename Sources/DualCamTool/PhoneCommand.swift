@@ -36,7 +36,7 @@ struct AddPhone: ParsableCommand {
         let client = try Client()
         guard !forget else {
             try client.call(\PhoneInterface.forget, name)
-            return options.answer([("forgotten", .string(name))])
+            return options.answer([("forgotten", .string(name))], text: "forgotten\n")
         }
         var pairing = Options<PhoneInterface.Pairing>()
         pairing.name = name
