@@ -55,11 +55,11 @@ private final class RoleStream: CameraStream {
     /// Returns the newest picture if it has not been returned.
     private func newest() -> CapturedEvent? {
         let slot = source.view.slot
-        let (content, jpeg) = slot.newest
+        let (content, jpeg, original) = slot.newest
         guard content.arrival > last else { return nil }
         last = content.arrival
         if let frozen = slot.frozen { return .frame(frozen) }
-        guard let jpeg else { return content.frame.map { .frame($0) } }
+        guard let jpeg else { return (original ?? content.frame).map { .frame($0) } }
         // A copy: a picture that is kept would keep the device open.
         let copy = FrameBuffer(byteCount: jpeg.byteCount)
         copy.bytes.copyMemory(from: jpeg.bytes)

@@ -49,7 +49,7 @@ import Testing
         let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
         let error = #expect(throws: CaptureError.self) {
             let use = try SourceUse(.v4l2("no-such-camera"), role: .back, device: nil)
-            return try use.map(cameraSource)?.open(request)
+            return try use.map { try cameraSource($0) }?.open(request)
         }
         #expect(error?.code == .notFound)
         #expect(error?.interruption == .notFound)
