@@ -105,8 +105,8 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
-    /// Makes `cover` hide the room in each picture from now on; `nil` shows it. Until the camera's
-    /// thread has hidden the room in the newest picture, that stays; a frozen one is taken again.
+    /// Makes `cover` hide the room in each picture from now on; `nil` shows it. No picture is shown
+    /// until the camera's thread has hidden the room in the newest; a frozen one is taken again.
     package func hideRoom(by cover: RoomCover?) {
         let (camera, kept) = state.withLock { state in
             state.cover = cover
@@ -362,12 +362,15 @@ package final class FrameSlot: Sendable {
         return kept ?? newest.jpeg?.decoded() ?? newest.original ?? newest.content.frame
     }
 
-    /// Returns the newest frame to be shown, or the one that was kept; it stays.
+    /// Returns the newest frame to be shown, or the one that was kept; it stays. There is none if
+    /// the room that is to be hidden is seen in it.
     package func fetch() -> Content {
         state.withLock { state in
             state.isFetched = true
-            guard let kept = state.freeze?.frame else { return state.content }
-            return Content(frame: kept, isJPEG: false, arrival: state.content.arrival)
+            var content = state.content
+            if let kept = state.freeze?.frame { (content.frame, content.isJPEG) = (kept, false) }
+            if !state.mayShow(content.frame) { content.frame = nil }
+            return content
         }
     }
 

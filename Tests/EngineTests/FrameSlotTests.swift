@@ -193,6 +193,7 @@ import Testing
         slot.hideRoom(by: RoomCover())
         #expect(camera.wait(until: MonotonicClock.now), "the newest picture is hidden at once")
         #expect(slot.frozen == nil && slot.isJudging && slot.uncovered?.sequence == 0)
+        #expect(slot.fetch().frame == nil)
         slot.dropUncovered()
         #expect(slot.latest == nil)
         slot.tap(tap)

@@ -56,10 +56,11 @@ extension State {
         for role in Role.allCases where cameras[role].isFrozen != before.cameras[role].isFrozen {
             updates.append(.freeze(role, freeze(role, before)))
         }
-        if scene != before.scene { updates.append(.showScene) }
+        // Before the scene, which may show a picture whose room is to be hidden.
         for role in Role.allCases where cameras[role].roomLook != before.cameras[role].roomLook {
             updates.append(.showRoom(role))
         }
+        if scene != before.scene { updates.append(.showScene) }
         for role in Role.allCases {
             let pipeline = before.cameras[role].lens.pipeline
             if pipeline != cameras[role].lens.pipeline {
