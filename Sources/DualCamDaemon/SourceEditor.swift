@@ -177,14 +177,56 @@ private struct EditedFile: Sendable {
         for case .file(let path) in sources.prefix(1).map(\.source) where access(path, R_OK) != 0 {
             throw EditFailure(message: "\(SystemError.last("open", path))", isNoCamera: true)
         }
+        let former = try parsed(load()).configuration.cameras
         var changes = sources.map(\.change)
-        if let first = sources.first, case .url(let address) = first.source {
-            let named = try parsed(load()).configuration.cameras[first.role].credentials
+        for (index, new) in sources.enumerated() {
             var kept: String?
-            try attempt { () throws(SystemError) in kept = try keep(login, of: address, named) }
-            changes.append(.init(first.role, credentials: kept))
+            if case .url(let address) = new.source {
+                kept = credentials(of: address, isNew: index == 0 && login != nil, former)
+            } else if former[new.role].credentials == nil {
+                continue
+            }
+            changes.append(.init(new.role, credentials: kept))
+        }
+        if let login, case .url(let address)? = sources.first?.source,
+            let file = loginFile(of: address)
+        {
+            // A login is replaced only if the camera can be configured.
+            _ = try edit(changes)
+            try attempt { () throws(SystemError) in
+                try makeFolder(of: file)
+                try NewFile.replace(file, with: Array("\(login.line)\n".utf8), mode: 0o600)
+            }
         }
         return try set(changes, isUse: true)
+    }
+
+    /// The configuration file before and after a change.
+    private struct Edit {
+        /// The path to write to.
+        let path: String
+        let read: ConfigurationFile?
+        let after: String
+        let warnings: [ConfigurationWarning]
+    }
+
+    /// Returns what `changes` make of the file, which stays.
+    private func edit(_ changes: [Configuration.Change]) throws(EditFailure) -> Edit {
+        guard let path = ConfigurationFile.writablePath(override: override) else {
+            throw EditFailure(message: "There is no home directory for a configuration.")
+        }
+        let read = try load()
+        do throws(ConfigurationError) {
+            let after = try Configuration.setting(
+                changes,
+                in: read?.text ?? "",
+                file: read?.path ?? path
+            )
+            let (_, warnings) = try Configuration.parse(after, file: path)
+            return Edit(path: path, read: read, after: after, warnings: warnings)
+        } catch {
+            throw EditFailure(message: "Nothing was changed: \(error).")
+        }
     }
 
     /// Writes `changes` into the file, which is made if it is not there: with what is in /etc. If
@@ -193,19 +235,10 @@ private struct EditedFile: Sendable {
         _ changes: [Configuration.Change],
         isUse: Bool
     ) throws(EditFailure) -> Outcome {
-        guard let path = ConfigurationFile.writablePath(override: override) else {
-            throw EditFailure(message: "There is no home directory for a configuration.")
-        }
-        let read = try load()
+        let edit = try edit(changes)
+        let (path, read, after) = (edit.path, edit.read, edit.after)
         let text = read?.text ?? ""
-        let (after, warnings): (String, [ConfigurationWarning])
-        do throws(ConfigurationError) {
-            after = try Configuration.setting(changes, in: text, file: read?.path ?? path)
-            (_, warnings) = try Configuration.parse(after, file: path)
-        } catch {
-            throw EditFailure(message: "Nothing was changed: \(error).")
-        }
-        let outcome = Outcome(changes: changes, warnings: warnings.map(\.description))
+        let outcome = Outcome(changes: changes, warnings: edit.warnings.map(\.description))
         guard after != text else { return outcome }
         let mark = read?.mark ?? ""
         let before = read?.path == path ? mark + text : nil
@@ -226,23 +259,28 @@ private struct EditedFile: Sendable {
         return outcome
     }
 
-    /// Stores the `login` for `address`, if there is one, and returns the path of its file, or of
-    /// the one stored before; else `named`, unless that was stored for another address.
-    private func keep(
-        _ login: NetworkLogin?,
+    /// Returns the path of the file with the login of `address`: ours, if it is there or `isNew`,
+    /// or that of the camera which had the same host and port in the file before.
+    private func credentials(
         of address: NetworkAddress,
-        _ named: String?
-    ) throws(SystemError) -> String? {
-        guard let path = ConfigurationFile.writablePath(override: override) else { return named }
-        let place = folder(of: absolutePath(path)) + "/"
-        let file = place + address.loginFile
-        if let login {
-            try makeFolder(of: path)
-            try NewFile.replace(file, with: Array("\(login.line)\n".utf8), mode: 0o600)
+        isNew: Bool,
+        _ former: PerRole<Configuration.Camera>
+    ) -> String? {
+        let file = loginFile(of: address)
+        if let file, isNew || access(file, F_OK) == 0 { return file }
+        let same = Role.allCases.map { former[$0] }.filter { camera in
+            guard case .url(let other) = camera.source else { return false }
+            return other.host == address.host && other.port == address.port
         }
-        if login != nil || access(file, F_OK) == 0 { return file }
-        guard let named, named.hasPrefix(place) else { return named }
-        return named.hasSuffix(NetworkAddress.loginSuffix) ? nil : named
+        let named = (same.first { $0.source == .url(address) } ?? same.first)?.credentials
+        return named == file ? nil : named
+    }
+
+    /// The place of the login of `address` that we store; `nil` without a home directory.
+    private func loginFile(of address: NetworkAddress) -> String? {
+        ConfigurationFile.writablePath(override: override).map {
+            "\(folder(of: absolutePath($0)))/\(address.loginFile)"
+        }
     }
 
     /// Restores the file as it was before the last change.

@@ -98,10 +98,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name of the file with its user and password, beside the configuration.
-    package var loginFile: String { "\(host)-\(port)\(Self.loginSuffix)" }
-
-    /// The end of the names of such files.
-    package static let loginSuffix = ".login"
+    package var loginFile: String { "\(host)-\(port).login" }
 
     /// `true` if the host is a number, not a name.
     package var isNumeric: Bool {
