@@ -97,9 +97,12 @@ package final class HelperProcess {
         return count > 0 ? receive() : nil
     }
 
-    /// Takes the status of the process, which closes the socket only when it ends.
+    /// Takes the status of the process, which closes the socket only when it ends; if it does not
+    /// then, it is killed.
     private func reap() -> CInt {
         hasEnded = true
+        // Changes no status of a process that is ending.
+        kill()
         var status: CInt = 0
         _ = retryingInterrupts { waitpid(id, &status, 0) }
         return status

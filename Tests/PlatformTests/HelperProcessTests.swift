@@ -5,6 +5,15 @@ import TestSupport
 import Testing
 
 @Suite("A helper process") struct HelperProcessTests {
+    @Test(.timeLimit(.minutes(1))) func isKilledIfItLeavesTheSocketAndGoesOn() throws {
+        let helper = try HelperProcess(["-c", "exec sleep 1000 </dev/null"], of: "/bin/sh")
+        guard case .ended(let status) = helper.receive() else {
+            Issue.record("it has not ended")
+            return
+        }
+        #expect(status & 0x7F == SIGKILL)
+    }
+
     @Test func leavesNoZombieWhenItIsDropped() throws {
         let folder = try ScratchDirectory()
         for number in 0..<20 {
