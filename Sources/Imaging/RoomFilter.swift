@@ -55,8 +55,9 @@ package final class RoomFilter {
     }
 
     /// Returns `frame` with its room hidden by `cover`; `nil` if no memory is free, or its format
-    /// is not YUV. With `reusing`, the person is where it was in the picture before. Allocates for
-    /// the first frame, for one larger than all before, and for another picture or turn.
+    /// is not YUV. With `reusing`, the person is where it was in the picture before, unless that is
+    /// old. Allocates for the first frame, for one larger than all before, and for another picture
+    /// or turn.
     package func hide(_ frame: Frame, by cover: RoomCover, reusing: Bool = false) -> Frame? {
         guard let source = Self.planes(of: frame, &halved), source.luma.rowBytes > 1,
             source.luma.rowBytes <= KERNEL_ROOM_WIDEST
@@ -113,12 +114,12 @@ package final class RoomFilter {
                 )
             )
         }
+        let age = last.map { abs((frame.timestamp - $0.time).seconds) } ?? .infinity
+        let isFirst = last?.turns != turns || age > Self.memory
         if cover.hidesAll {
             kernel_room_forget(room.pointer)
             last = nil
-        } else if last?.turns != turns || last?.time != frame.timestamp && !reusing {
-            let age = last.map { abs((frame.timestamp - $0.time).seconds) } ?? .infinity
-            let isFirst = last?.turns != turns || age > Self.memory
+        } else if isFirst || last?.time != frame.timestamp && !reusing {
             kernel_room_show(person.pointer, bytes, CInt(turns), kernel_colours(frame.color))
             kernel_room_find(room.pointer, person.pointer, bytes, CInt(turns), isFirst ? 1 : 0)
             last = (frame.timestamp, turns)

@@ -162,6 +162,26 @@ import Testing
         }
     }
 
+    @Test func `is hidden where a person was long ago`() throws {
+        let filter = RoomFilter()
+        let violet = flatFrame(size: Self.small, format: .i420, Self.violet.map { UInt8($0) })
+        let cover = RoomCover(picture: violet)
+        _ = filter.hide(try Self.person().frame, by: cover)
+        let size = Size(width: 1024, height: 576)
+        let empty = flatFrame(
+            size: size,
+            format: .i422,
+            at: Timestamp(seconds: 10),
+            Self.green
+        )
+        let shown = try #require(filter.hide(empty, by: cover, reusing: true))
+        for index in 0..<3 {
+            let worst = greatestDifference(shown.plane(index)) { _, _ in Double(Self.violet[index])
+            }
+            #expect(worst <= 1)
+        }
+    }
+
     @Test(
         "is hidden in each format and at any size",
         arguments: [
