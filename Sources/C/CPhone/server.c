@@ -126,6 +126,7 @@ struct cphone {
     uint64_t last_picture;
     char *text;
     uint64_t number;
+    // Those with the key that are being answered, and those of them that bring pictures.
     int requests, uploads;
     struct request *waiting[most_waiting];
     struct guest guests[most_guests];
@@ -338,7 +339,7 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     *request = (struct request){
         .kind = kind, .connection = connection, .start = now(), .number = after, .type = type,
         .text = text, .room = count};
-    phone->requests++;
+    if (needs_key) phone->requests++;
     if (kind == picture) phone->uploads++;
     *result = request;
     return MHD_YES;
@@ -368,7 +369,7 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
     if (!request) return;
     for (int index = 0; index < most_waiting; index++)
         if (phone->waiting[index] == request) phone->waiting[index] = NULL;
-    phone->requests--;
+    if (request->kind != page && request->kind != pairing) phone->requests--;
     if (request->kind == picture) phone->uploads--;
     free(request);
     *state = NULL;

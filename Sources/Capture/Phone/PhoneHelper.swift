@@ -11,6 +11,8 @@ package enum PhoneHelper {
     /// The milliseconds without a request after which a page is away, and those in which it may
     /// fetch the last command at the end.
     private static let (patience, farewell) = (Int64(5000), Int64(300))
+    /// The milliseconds between two reports of somebody who gets the page.
+    private static let pause = Int64(500)
 
     /// Serves the phone that the daemon asks for, until the daemon has no use for it.
     package static func run() -> Never {
@@ -38,8 +40,10 @@ package enum PhoneHelper {
         private let outlet: PictureOutlet
         /// `nil` until `init` is over.
         private var handle: OpaquePointer?
-        /// The time of the last request; `nil` while there is no page.
+        /// The time of the last request with the key; `nil` while there is no page.
         private var lastSign: Int64?
+        /// The time of the last report that somebody got the page.
+        private var lastSeen = Int64.min / 2
 
         private static var pages: cphone_pages {
             // The process needs them as long as it runs.
@@ -106,13 +110,20 @@ package enum PhoneHelper {
         }
 
         private func happen(_ event: cphone_event, _ bytes: UnsafeRawBufferPointer) {
-            lastSign = Self.now
+            let now = Self.now
+            if event == cphone_seen {
+                // Anybody on the network may ask for the page, as often as they like.
+                guard now - lastSeen >= PhoneHelper.pause else { return }
+                lastSeen = now
+                // A page that goes no further is away soon.
+                lastSign = lastSign ?? now
+                return PictureOutlet.send(.said("seen"))
+            }
+            lastSign = now
             switch event {
             case cphone_picture: outlet.put(bytes.count) { $0.copyMemory(from: bytes) }
-            case cphone_told:
-                PictureOutlet.send(.said("told \(String(decoding: bytes, as: UTF8.self))"))
             case cphone_paired: PictureOutlet.send(.said("paired \(hexadecimal(bytes))"))
-            default: PictureOutlet.send(.said("seen"))
+            default: PictureOutlet.send(.said("told \(String(decoding: bytes, as: UTF8.self))"))
             }
         }
 

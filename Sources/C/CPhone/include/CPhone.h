@@ -55,7 +55,8 @@ void cphone_tell(struct cphone *, const char *text, uint64_t number);
 int cphone_descriptor(struct cphone *);
 /// The milliseconds after which `cphone_run` has something to do.
 int cphone_timeout(struct cphone *);
-/// Does what there is to do. Returns the number of requests that are being answered.
+/// Does what there is to do. Returns the number of requests with the key that are being
+/// answered.
 int cphone_run(struct cphone *);
 
 /// Makes the picture of a code for `text` in `modules`, row by row, 1 for black. Returns the number
