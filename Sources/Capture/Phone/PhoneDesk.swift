@@ -11,7 +11,7 @@ final class PhoneDesk {
     private let arguments: [String]
     private let report: (Phones.Report) -> Void
     private var isAllowed: Bool
-    private var book = PhoneBook()
+    private lazy var book = PhoneBook()
     private var links: [String: PhoneLink] = [:]
 
     init(
@@ -59,6 +59,10 @@ final class PhoneDesk {
     func endAll() { for link in links.values { end(link, because: nil) } }
 
     func attach(_ box: PhoneBox) {
+        // Nothing listens for a phone that could not show a key.
+        guard links[box.name] != nil || book.phones[box.name] != nil else {
+            return box.change { $0.failure = "It was not added." }
+        }
         do throws(PhoneFailure) {
             try serve(box.name, at: nil).attach(box)
         } catch {
@@ -416,7 +420,7 @@ final class PhoneLink {
             handle(.ended(error.code == .unsupported ? Self.missing : error.detail.sentence))
         case .said(let words):
             guard let news = PhoneNews(words) else { return false }
-            take(news)
+            return take(news)
         }
         return true
     }
@@ -436,14 +440,19 @@ final class PhoneLink {
         for box in boxes { box.change { $0.picture = frame } }
     }
 
-    private func take(_ news: PhoneNews) {
+    /// Returns `false` for what no honest process says.
+    private func take(_ news: PhoneNews) -> Bool {
         switch news {
+        // It makes one before it listens to strangers.
+        case .certificate where isListening: return false
         case .certificate(let text): handle(.certificate(text))
         case .listening:
             isListening = true
             answerWaiting()
         case .seen: if [.waiting, .away].contains(report.state) { say(PhoneReport(.asking)) }
         case .away: if report.state != .waiting { say(PhoneReport(.away)) }
+        // The code may have been taken back meanwhile; and it is worth one key.
+        case .paired where code.isEmpty: break
         case .paired(let key):
             code = ""
             handle(.paired(key))
@@ -455,6 +464,7 @@ final class PhoneLink {
             }
             say(said)
         }
+        return true
     }
 
     private func say(_ said: PhoneReport) {

@@ -54,22 +54,24 @@ package final class Phones: Sendable {
     /// `true` if phones were added, or tried to, in an earlier run.
     private static var hasBook: Bool { ((try? StateFile("phones")?.exists()) ?? nil) ?? false }
 
-    private func started() throws(SystemError) -> LoopWorker<PhoneDesk> {
-        if let worker = worker.withLock({ $0 }) { return worker }
-        let new = try LoopWorker<PhoneDesk>(name: "phone")
-        let (arguments, report, isAllowed) = (arguments, report, isAllowed.withLock { $0 })
-        try new.start(timed: timed) { [unowned self] loop in
-            PhoneDesk(loop, arguments, isAllowed: isAllowed) { news in
-                switch news {
-                case .served(let name, _, let said): self.reports.withLock { $0[name] = said }
-                case .ended(let name, _): self.reports.withLock { $0[name] = nil }
-                case .known, .paired: break
+    /// Starts the thread if there is none. One step, since several threads may want it.
+    private func start() throws(SystemError) {
+        try worker.withLock { worker throws(SystemError) in
+            guard worker == nil else { return }
+            let new = try LoopWorker<PhoneDesk>(name: "phone")
+            let (arguments, report, isAllowed) = (arguments, report, isAllowed.withLock { $0 })
+            try new.start(timed: timed) { [unowned self] loop in
+                PhoneDesk(loop, arguments, isAllowed: isAllowed) { news in
+                    switch news {
+                    case .served(let name, _, let said): self.reports.withLock { $0[name] = said }
+                    case .ended(let name, _): self.reports.withLock { $0[name] = nil }
+                    case .known, .paired: break
+                    }
+                    report(news)
                 }
-                report(news)
             }
+            worker = new
         }
-        worker.withLock { $0 = new }
-        return new
     }
 
     private func post(_ work: @escaping @Sendable (PhoneDesk) -> Void) {
@@ -79,7 +81,7 @@ package final class Phones: Sendable {
     /// Reports the phones that an earlier run has added, if any.
     package func load() {
         guard Self.hasBook else { return }
-        _ = try? started()
+        try? start()
         post { $0.reportKnown() }
     }
 
@@ -91,7 +93,7 @@ package final class Phones: Sendable {
         done: @escaping @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
     ) {
         do throws(SystemError) {
-            _ = try started()
+            try start()
             post { $0.add(name, at: address, done: done) }
         } catch {
             done(.failure(PhoneFailure("\(error)")))
@@ -108,7 +110,7 @@ package final class Phones: Sendable {
         done: @escaping @Sendable (SystemError?) -> Void
     ) {
         do throws(SystemError) {
-            _ = try started()
+            try start()
             post { done($0.forget(name)) }
         } catch {
             done(error)
@@ -132,7 +134,7 @@ package final class Phones: Sendable {
 
     /// Serves the phone of `box`, which gets its pictures. Throws `SystemError` without a thread.
     func attach(_ box: PhoneBox) throws(SystemError) {
-        _ = try started()
+        try start()
         post { $0.attach(box) }
     }
 
