@@ -41,6 +41,8 @@ final class RoomStage {
             if filter != nil { (filter, pace) = (nil, RoomPace()) }
             return frame
         }
+        // What an earlier stage has reported holds no longer.
+        if self.filter == nil { report(pace.step) }
         let filter = filter ?? RoomFilter()
         self.filter = filter
         isSecond.toggle()
