@@ -11,6 +11,8 @@ final class PhoneService {
     private let timer: EventLoop.Timer
     /// Notices that the program leaves that adds a phone.
     private var watch: AnyObject?
+    /// The number of requests to add a phone so far: an old one's failure ends no newer one.
+    private var requests = 0
 
     init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
@@ -58,6 +60,8 @@ final class PhoneService {
             throw .outOfRange("A phone's name may have 32 letters, digits and “-”.")
         }
         if let suspension = daemon.state.suspension { throw .locked(suspension.sentence) }
+        requests += 1
+        let number = requests
         daemon.send(.phone(.add(name)))
         timer.arm(after: PhonesState.patience)
         watch = call.onLeaving { [weak self] in self?.end() }
@@ -68,7 +72,7 @@ final class PhoneService {
                 switch result {
                 case .success(let offer): call.reply((offer.url, offer.picture))
                 case .failure(let failure):
-                    end()
+                    if number == requests { end() }
                     call.fail(.failed(failure.message))
                 }
             }

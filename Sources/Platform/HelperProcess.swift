@@ -130,12 +130,13 @@ package final class HelperProcess {
     }
 
     /// Sends a byte, or drops it if the process does not take it. Neither waits nor allocates.
-    package func send(byte: UInt8) { withUnsafeBytes(of: byte) { offer($0) } }
+    package func send(byte: UInt8) { _ = withUnsafeBytes(of: byte) { offer($0) } }
 
-    /// Sends `message`, or drops it if the process does not take it. Neither waits nor allocates.
-    package func offer(_ message: UnsafeRawBufferPointer) {
+    /// Sends `message`, or drops it and returns `false` if the process does not take it. Neither
+    /// waits nor allocates.
+    package func offer(_ message: UnsafeRawBufferPointer) -> Bool {
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        _ = Glibc.send(socket.number, message.baseAddress, message.count, flags)
+        return Glibc.send(socket.number, message.baseAddress, message.count, flags) >= 0
     }
 
     /// Lets the process end by itself within `patience`, or kills it, and waits for its end.

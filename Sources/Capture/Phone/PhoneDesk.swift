@@ -176,10 +176,7 @@ final class PhoneLink {
     private let process: HelperProcess
     private let memory: SharedPictures
     private var pool = FramePool(count: 6, byteCount: longestPicture)
-    private let message = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: PictureMessage.longest,
-        alignment: 8
-    )
+    private let message: UnsafeMutableRawBufferPointer
     private var watch: EventLoop.Watch?
     private var rest: EventLoop.Timer?
     private var idle: EventLoop.Timer?
@@ -227,6 +224,8 @@ final class PhoneLink {
         host = "\(address):\(port)"
         memory = try SharedPictures()
         process = try HelperProcess(arguments)
+        // Last, since there is no `deinit` if something before it throws.
+        message = .allocate(byteCount: PictureMessage.longest, alignment: 8)
         // At another port the page has another origin, and not its key.
         let request = PhoneRequest(
             host: host,
@@ -274,6 +273,7 @@ final class PhoneLink {
         isAdding = false
         code = ""
         offer("code\n")
+        answer(.failure(PhoneFailure("It was cancelled.")))
         wantLess()
     }
 
@@ -318,15 +318,15 @@ final class PhoneLink {
         // The page turns its camera off.
         tell()
         process.end(within: Timestamp(seconds: Self.farewell))
-        let failure = PhoneFailure(reason ?? "The phone is not added any more.")
-        for answer in answers { answer(.failure(failure)) }
-        answers = []
+        answer(.failure(PhoneFailure(reason ?? "The phone is not added any more.")))
     }
 
     // MARK: To the page
 
     private func offer(_ message: String) {
-        Array(message.utf8).withUnsafeBytes { process.offer($0) }
+        let isTaken = Array(message.utf8).withUnsafeBytes { process.offer($0) }
+        // A page that does not hear that it is to stop would go on.
+        if !isTaken, !isOver { process.kill() }
     }
 
     /// Tells the page what is wanted, if that is something else than before.
@@ -372,13 +372,15 @@ final class PhoneLink {
         let rows = (0..<width).map { row in
             modules[row * width..<(row + 1) * width].map { $0 == 0 ? "0" : "1" }.joined()
         }
-        for answer in answers {
-            answer(
-                width > 0
-                    ? .success(PhoneOffer(url: url, picture: rows))
-                    : .failure(PhoneFailure(PhoneLink.missing))
-            )
-        }
+        answer(
+            width > 0
+                ? .success(PhoneOffer(url: url, picture: rows))
+                : .failure(PhoneFailure(PhoneLink.missing))
+        )
+    }
+
+    private func answer(_ result: Result<PhoneOffer, PhoneFailure>) {
+        for answer in answers { answer(result) }
         answers = []
     }
 
