@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 
 static void *server_library, *tls_library;
@@ -87,6 +88,8 @@ enum {
     most_uploads = 4, most_waiting = 4,
     // Connections, all and of one address, their seconds of silence, and memory for their headers.
     most_connections = 16, most_of_one = 8, silence = 5, header_memory = 32 << 10,
+    // Milliseconds in which a connection has to show the key.
+    most_strange_time = 10000,
     // Wrong secrets of one address, in milliseconds, before it is left alone for as long.
     most_guesses = 20, guess_time = 60000, most_guests = 64,
 };
@@ -95,6 +98,12 @@ struct guest {
     uint32_t address;
     int guesses;
     int64_t since;
+};
+
+// A connection that has not shown the key.
+struct stranger {
+    struct MHD_Connection *connection;
+    int64_t start;
 };
 
 enum kind { page, pairing, picture, words, waiting };
@@ -130,6 +139,7 @@ struct cphone {
     int requests, uploads;
     struct request *waiting[most_waiting];
     struct guest guests[most_guests];
+    struct stranger strangers[most_connections];
 };
 
 static int64_t now(void)
@@ -157,6 +167,38 @@ static enum MHD_Result accepts(void *context, const struct sockaddr *address, so
     if (address->sa_family != AF_INET) return MHD_NO;
     uint32_t number = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
     return guest(context, number)->guesses < most_guesses ? MHD_YES : MHD_NO;
+}
+
+static void forget_stranger(struct cphone *phone, struct MHD_Connection *connection)
+{
+    for (int index = 0; index < most_connections; index++)
+        if (phone->strangers[index].connection == connection) phone->strangers[index].connection = NULL;
+}
+
+static void notice(void *context, struct MHD_Connection *connection, void **state,
+                   enum MHD_ConnectionNotificationCode code)
+{
+    struct cphone *phone = context;
+    forget_stranger(phone, connection);
+    for (int index = 0; code == MHD_CONNECTION_NOTIFY_STARTED && index < most_connections; index++) {
+        if (phone->strangers[index].connection) continue;
+        phone->strangers[index] = (struct stranger){connection, now()};
+        break;
+    }
+}
+
+// The library ends a connection that is silent, but not one whose headers drip: those of two
+// addresses would keep the phone out.
+static void end_strangers(struct cphone *phone)
+{
+    for (int index = 0; index < most_connections; index++) {
+        struct stranger *stranger = &phone->strangers[index];
+        if (!stranger->connection || now() - stranger->start < most_strange_time) continue;
+        const union MHD_ConnectionInfo *info =
+            MHD(get_connection_info, stranger->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (info) shutdown(info->connect_fd, SHUT_RDWR);
+        stranger->connection = NULL;
+    }
 }
 
 // MARK: Answers
@@ -309,6 +351,7 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     }
     bool needs_key = kind != pairing && kind != page;
     if (needs_key && !has_key(phone, connection)) return refuse_guess(phone, connection);
+    if (needs_key) forget_stranger(phone, connection);
 
     const char *name = header(connection, "X-DualCam-Page");
     uint64_t after = number(connection, kind == waiting ? "after" : "n");
@@ -395,7 +438,8 @@ struct cphone *cphone_make(int listener, const char *pem, const char *host, stru
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)most_of_one,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)silence,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)header_memory,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, phone, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, notice, phone, MHD_OPTION_NOTIFY_COMPLETED, completed, phone,
+        MHD_OPTION_END);
     if (phone->daemon && phone->text) return phone;
     free(phone->text);
     free(phone);
@@ -433,12 +477,18 @@ int cphone_timeout(struct cphone *phone)
 {
     unsigned MHD_LONG_LONG most = most_wait;
     if (MHD(get_timeout, phone->daemon, &most) != MHD_YES || most > most_wait) most = most_wait;
+    int64_t end = now() + (int64_t)most;
     for (int index = 0; index < most_waiting; index++) {
-        if (!phone->waiting[index]) continue;
-        int64_t left = phone->waiting[index]->start + most_wait - now();
-        if (left < (int64_t)most) most = left > 0 ? (unsigned MHD_LONG_LONG)left : 0;
+        const struct request *request = phone->waiting[index];
+        if (request && request->start + most_wait < end) end = request->start + most_wait;
     }
-    return (int)most;
+    for (int index = 0; index < most_connections; index++) {
+        const struct stranger *stranger = &phone->strangers[index];
+        if (stranger->connection && stranger->start + most_strange_time < end)
+            end = stranger->start + most_strange_time;
+    }
+    int64_t left = end - now();
+    return left > 0 ? (int)left : 0;
 }
 
 int cphone_run(struct cphone *phone)
@@ -446,6 +496,7 @@ int cphone_run(struct cphone *phone)
     for (int index = 0; index < most_waiting; index++)
         if (phone->waiting[index] && now() - phone->waiting[index]->start >= most_wait)
             stop_waiting(phone, phone->waiting[index]);
+    end_strangers(phone);
     MHD(run, phone->daemon);
     return phone->requests;
 }
