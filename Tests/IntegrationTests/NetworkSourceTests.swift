@@ -288,6 +288,24 @@ extension DaemonTests {
             }
         }
 
+        @Test func `A password stays with its host when two cameras swap`() throws {
+            let configuration = """
+                [cameras.back]
+                source = "url:http://localhost:9/a"
+                credentials = "/one"
+                [cameras.front]
+                source = "url:http://localhost:10/b"
+                """
+            try Daemon.with(configuration) { daemon in
+                try daemon.camera(DualCam.frontPath).call(\.use, "url:http://localhost:9/a")
+                let file = "\(daemon.session.directory)/dualcam.toml"
+                let parts = try String(contentsOfFile: file, encoding: .utf8)
+                    .components(separatedBy: "[cameras.front]")
+                #expect(parts.count == 2 && parts[0].contains(":10/b") && parts[1].contains(":9/a"))
+                #expect(!parts[0].contains("/one") && parts[1].contains("credentials = \"/one\""))
+            }
+        }
+
         @Test func aPasswordStaysWithTheCamera() throws {
             let server = try guarded()
             let folder = try ScratchDirectory()
