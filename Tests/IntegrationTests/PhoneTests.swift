@@ -161,6 +161,7 @@ extension DaemonTests {
                     #expect(found[name] as? Int == status, "\(name): \(found[name] ?? "")")
                 }
                 #expect((10...20).contains(found["drips"] as? Int ?? 0), "\(found)")
+                #expect(try daemon.get("State", of: .phone).string == "ready")
                 #expect(try answer(daemon, "idle", key)["seconds"] as? Double ?? 30 < 15)
                 // Some were tried before.
                 let guesses = try answer(daemon, "guess")["guesses"] as? Int
