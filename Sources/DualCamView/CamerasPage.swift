@@ -24,11 +24,13 @@ final class CamerasPage {
         let lens = ChoiceRow("Lens")
         let reset = Button("Reset All").style("flat")
         let controls: PreferencesGroup
-        /// The zoom, once its range is known.
-        var zoom: SliderRow?
-        /// The image controls, and their values by name.
+        /// The source and the name of the camera whose controls were asked for last.
+        var asked: [String] = []
+        /// The zoom, while the camera has one.
+        var zoom: (range: ClosedRange<Double>, row: SliderRow)?
+        /// The image controls of the camera, and a row for each.
+        var image: [ImageFacts] = []
         var sliders: [SliderRow] = []
-        var values: [String: Int32] = [:]
 
         init(_ role: Role) {
             device = ChoiceRow(role == .front ? "Shows you" : "Shows your view")
@@ -37,6 +39,22 @@ final class CamerasPage {
             tile = CameraTile(Size(width: 256, height: 144), [mirror, turn])
             controls = PreferencesGroup("", "", after: reset)
             reset.isVisible = false
+        }
+    }
+
+    /// An image control, but for its value.
+    private struct ImageFacts: Hashable {
+        let name: String
+        let minimum, maximum, step, initial: Int
+
+        /// Creates the facts of one that Image lists.
+        init?(_ listed: [String: Value]) {
+            guard let name = listed["name"]?.string, let minimum = listed["minimum"]?.integer,
+                let maximum = listed["maximum"]?.integer, let step = listed["step"]?.integer,
+                let initial = listed["default"]?.integer, minimum <= maximum
+            else { return nil }
+            (self.name, self.minimum, self.maximum) = (name, minimum, maximum)
+            (self.step, self.initial) = (max(1, step), initial)
         }
     }
 
@@ -60,7 +78,7 @@ final class CamerasPage {
             icon: icon("camera"),
             groups + roles.map { cameras[$0].controls }
         )
-        exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.done) }
+        exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.answered) }
         phone.onClick { [unowned rows] in rows.owner.addPhone() }
         roles.forEach(attach)
         rows.bind { [unowned self] in follow() }
@@ -91,65 +109,20 @@ final class CamerasPage {
             rows.row("Keep the rate in the dark", key: "\(key).hold-rate"), parts.lens,
         ]
         all.forEach(parts.controls.append)
-        parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.done) }
-        parts.turn.onClick { [unowned rows] in rows.owner.turn(role, rows.done) }
+        parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }
+        parts.turn.onClick { [unowned rows] in rows.owner.turn(role, rows.answered) }
         parts.device.onChoice { [unowned rows] index in
             let options = rows.owner.choice(of: role).options
             guard options.indices.contains(index) else { return }
-            rows.owner.use(options[index].device, as: role, rows.done)
+            rows.owner.use(options[index].device, as: role, rows.answered)
         }
         parts.reset.onClick { [unowned self] in cameras[role].sliders.forEach { $0.reset() } }
         parts.lens.onChoice { [unowned rows] index in
             let lenses = rows.daemon?[\CameraInterface.lenses, at: path] ?? []
             guard lenses.indices.contains(index) else { return }
             let name = lenses[index].first
-            rows.daemon?.call(\CameraInterface.selectLens, at: path, name) { rows.done($0.error) }
-        }
-        rows.daemon?.call(\ControlsInterface.listRaw, at: path, ()) { [weak self] answer in
-            guard let self, case .success(let list) = answer else { return }
-            for (name, title) in Self.image {
-                if let control = list.first(where: { $0.name == name }) {
-                    add(control, title, role)
-                }
-            }
-        }
-    }
-
-    private static let image = [
-        ("brightness", "Brightness"), ("contrast", "Contrast"), ("saturation", "Saturation"),
-        ("hue", "Hue"), ("sharpness", "Sharpness"), ("gamma", "Gamma"),
-        ("backlight_compensation", "Backlight"), ("pan_absolute", "Pan"),
-        ("tilt_absolute", "Tilt"),
-    ]
-
-    /// Adds the slider of an image control, which goes back to what its driver has at first.
-    private func add(_ control: RawControl, _ title: String, _ role: Role) {
-        let (name, path) = (control.name, role.path)
-        cameras[role].values[name] = control.value
-        rows.daemon?.call(\ControlsInterface.describeRaw, at: path, name) { [weak self] answer in
-            guard let self, case .success(let facts) = answer else { return }
-            let place = ValuePlace(name: "\(path) \(name)") { [unowned self] _ in
-                cameras[role].values[name].map { .double(Double($0)) }
-            } set: { daemon, value, done in
-                let wanted = Int32(value.double ?? 0)
-                daemon.call(\ControlsInterface.setRaw, at: path, (name, wanted)) {
-                    [weak self] answer in
-                    if answer.error == nil { self?.cameras[role].values[name] = wanted }
-                    done(answer.error)
-                }
-            }
-            let row = rows.slider(
-                title,
-                place,
-                Double(control.minimum)...Double(max(control.minimum, control.maximum)),
-                step: Double(max(1, control.step)),
-                initial: facts["default"]?.integer.map(Double.init),
-                control.minimum < 0 ? \.signed : { "\(Int($0))" }
-            )
-            cameras[role].controls.append(row)
-            cameras[role].sliders.append(row)
-            cameras[role].reset.isVisible = true
-            rows.follow()
+            let done = rows.answered
+            rows.daemon?.call(\CameraInterface.selectLens, at: path, name) { done($0.error) }
         }
     }
 
@@ -163,6 +136,9 @@ final class CamerasPage {
                 widget.isSensitive = rows.isPresent
             }
             followLens(role)
+            followZoom(role)
+            askForImage(of: role)
+            followImage(role)
         }
     }
 
@@ -175,20 +151,93 @@ final class CamerasPage {
             names.map { $0.replacing("-", with: " ").capitalizedFirst },
             chosen: names.firstIndex(of: present) ?? 0
         )
-        guard cameras[role].zoom == nil, let range = daemon?[\CameraInterface.zoomRange, at: path],
-            range.second > range.first
-        else { return }
+    }
+
+    private func followZoom(_ role: Role) {
+        let (path, controls) = (role.path, cameras[role].controls)
+        let range = rows.daemon?[\CameraInterface.zoomRange, at: path].flatMap {
+            $0.first < $0.second ? $0.first...$0.second : nil
+        }
+        guard range != cameras[role].zoom?.range else { return }
+        remove(cameras[role].zoom.map { [$0.row] } ?? [], from: controls)
+        cameras[role].zoom = nil
+        guard let range else { return }
         let place = ValuePlace(name: "\(path) Zoom") {
             $0[\CameraInterface.zoom, at: path].map { .double($0) }
         } set: { daemon, value, done in
             let zoom = value.double ?? 1
             daemon.call(\CameraInterface.setZoom, at: path, zoom) { done($0.error) }
         }
-        let row = rows.slider("Zoom", place, range.first...range.second, step: 0.1, initial: 1) {
+        let row = rows.slider("Zoom", place, range, step: 0.1, initial: 1) {
             "\(($0 * 10).rounded() / 10)×"
         }
-        cameras[role].zoom = row
-        cameras[role].controls.append(row)
+        cameras[role].zoom = (range, row)
+        controls.append(row)
+        rows.follow()
+    }
+
+    /// Lets the daemon read the controls of a camera that is new in its role.
+    private func askForImage(of role: Role) {
+        guard let daemon = rows.daemon else { return }
+        let properties = [\CameraInterface.source, \CameraInterface.name]
+        let camera = rows.isPresent ? properties.map { daemon[$0, at: role.path] ?? "" } : []
+        guard camera != cameras[role].asked else { return }
+        cameras[role].asked = camera
+        if !camera.isEmpty { daemon.call(\ControlsInterface.listRaw, at: role.path, ()) }
+    }
+
+    /// Shows the image controls that the camera has now.
+    private func followImage(_ role: Role) {
+        let (path, controls) = (role.path, cameras[role].controls)
+        let listed = rows.daemon?[\ControlsInterface.image, at: path] ?? []
+        let image = listed.compactMap(ImageFacts.init)
+        guard image != cameras[role].image else { return }
+        remove(cameras[role].sliders, from: controls)
+        cameras[role].image = image
+        cameras[role].sliders = image.map { facts in
+            let row = slider(facts, at: path)
+            // One that has no effect now cannot be moved, and shows what it has all the same.
+            row.value = Self.control(facts.name, in: listed).map { Double($0.value) } ?? 0
+            controls.append(row)
+            return row
+        }
+        cameras[role].reset.isVisible = !image.isEmpty
+        rows.follow()
+    }
+
+    /// Returns the row of an image control, which goes back to what its driver has at first.
+    private func slider(_ facts: ImageFacts, at path: ObjectPath) -> SliderRow {
+        let name = facts.name
+        let place = ValuePlace(name: "\(path) \(name)") { daemon in
+            let control = Self.control(name, in: daemon[\ControlsInterface.image, at: path] ?? [])
+            return control.flatMap { $0.isActive ? .double(Double($0.value)) : nil }
+        } set: { daemon, value, done in
+            let wanted = Int32(value.double ?? 0)
+            daemon.call(\ControlsInterface.setImage, at: path, (name, wanted)) { done($0.error) }
+        }
+        return rows.slider(
+            name.capitalizedFirst,
+            place,
+            Double(facts.minimum)...Double(facts.maximum),
+            step: Double(facts.step),
+            initial: Double(facts.initial),
+            facts.minimum < 0 ? \.signed : { "\(Int($0))" }
+        )
+    }
+
+    private static func control(
+        _ name: String,
+        in listed: [[String: Value]]
+    ) -> (value: Int, isActive: Bool)? {
+        guard let control = listed.first(where: { $0["name"]?.string == name }),
+            let value = control["value"]?.integer
+        else { return nil }
+        return (value, (control["flags"]?.integer ?? 0) & 16 == 0)
+    }
+
+    private func remove(_ old: [SliderRow], from group: PreferencesGroup) {
+        rows.unbind(old)
+        old.forEach(group.remove)
     }
 
     /// Shows what the cameras see now.

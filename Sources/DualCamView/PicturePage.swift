@@ -80,7 +80,7 @@ final class PicturePage {
             button.onToggle { [unowned self, unowned rows] _ in
                 // The present one stays marked when it is chosen again.
                 for other in layouts { other.button.isOn = other.layout == layout }
-                rows.daemon?.set(\SceneInterface.layout, to: layout.rawValue, rows.done)
+                rows.daemon?.set(\SceneInterface.layout, to: layout.rawValue, rows.answered)
             }
         }
         attachTitle()
@@ -119,7 +119,8 @@ final class PicturePage {
     /// Looks for a page in the view and shows it as the whole picture, or no longer.
     private func straightenPage() {
         guard !isStraight else {
-            rows.daemon?.set(\CameraInterface.perspective, at: DualCam.backPath, to: [], rows.done)
+            let perspective = \CameraInterface.perspective
+            rows.daemon?.set(perspective, at: DualCam.backPath, to: [], rows.answered)
             return
         }
         isLooking = true

@@ -49,7 +49,7 @@ final class PreferenceRows {
     let pictures: CameraPictures
     /// The window, once it is there.
     weak var window: Window?
-    private var followers: [() -> Void] = []
+    private var followers: [(widget: Widget?, show: () -> Void)] = []
     /// The values that are on their way, by the name of their place, and the next for there.
     private var sending: [String: Value?] = [:]
 
@@ -68,21 +68,33 @@ final class PreferenceRows {
         follow()
     }
 
+    /// Takes an answer of the daemon, also once the window is closed.
+    var answered: (DBusError?) -> Void { { [weak self] in self?.done($0) } }
+
     /// Shows what the daemon has now.
-    func follow() { followers.forEach { $0() } }
+    func follow() { for follower in followers { follower.show() } }
+
+    /// Shows nothing any more.
+    func end() { followers = [] }
 
     /// Calls `show` whenever what the daemon has may have changed.
-    func bind(_ show: @escaping () -> Void) { followers.append(show) }
+    func bind(_ show: @escaping () -> Void) { followers.append((nil, show)) }
+
+    /// Shows nothing in `widgets` any more.
+    func unbind(_ widgets: [Widget]) {
+        followers.removeAll { follower in widgets.contains { $0 === follower.widget } }
+    }
 
     /// Calls `show` with the value at `place` whenever it may have changed. While there is none,
     /// `widget` cannot be used.
     func bind(_ widget: Widget, _ place: ValuePlace, _ show: @escaping (Value) -> Void) {
-        bind { [unowned self] in
+        let follow = { [unowned self] in
             let value = isPresent ? daemon.flatMap(place.get) : nil
             widget.isSensitive = value != nil
             // What people move leads.
             if let value, sending[place.name] == nil { show(value) }
         }
+        followers.append((widget, follow))
     }
 
     /// Sets the value at `place`: the newest once the one before has arrived.

@@ -34,6 +34,7 @@ final class PreferencesWindow {
         window.setParent(owner.window)
         window.onClose { [unowned self] in
             following = nil
+            rows.end()
             owner.keys?.onChange = {}
             closed()
             return false

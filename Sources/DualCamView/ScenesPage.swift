@@ -86,8 +86,10 @@ final class ScenesPage {
         save.onClick { [unowned self] in
             let names = Set(cells.map(\.name))
             let number = (1...).first { !names.contains("Scene \($0)") } ?? 1
-            ask("Save this picture as a scene", "Scene \(number)", "Save", [:]) { [unowned rows] in
-                rows.daemon?.call(\ScenesInterface.save, $0) { rows.done($0.error) }
+            ask("Save this picture as a scene", "Scene \(number)", "Save", [:]) { [weak rows] in
+                guard let rows else { return }
+                let done = rows.answered
+                rows.daemon?.call(\ScenesInterface.save, $0) { done($0.error) }
             }
         }
         rows.bind { [unowned self] in follow() }
@@ -144,15 +146,17 @@ final class ScenesPage {
             rows.owner.apply(name)
         }
         cell.rename.onClick { [unowned self] in
-            ask("Rename this scene", name, "Rename", cell.values) { [unowned rows] new in
-                guard new != name else { return }
-                rows.daemon?.call(\ScenesInterface.rename, (name, new)) { rows.done($0.error) }
+            ask("Rename this scene", name, "Rename", cell.values) { [weak rows] new in
+                guard new != name, let rows else { return }
+                let done = rows.answered
+                rows.daemon?.call(\ScenesInterface.rename, (name, new)) { done($0.error) }
             }
         }
         cell.remove.onClick { [unowned rows] in
             rows.window?.ask("Delete “\(name)”?", "", ["Cancel", "Delete"]) { [weak rows] answer in
-                guard answer == 1 else { return }
-                rows?.daemon?.call(\ScenesInterface.remove, name) { rows?.done($0.error) }
+                guard answer == 1, let rows else { return }
+                let done = rows.answered
+                rows.daemon?.call(\ScenesInterface.remove, name) { done($0.error) }
             }
         }
     }
