@@ -143,9 +143,9 @@ final class CaptureService {
         capture.get(\.recordingSeconds) { UInt32(clamping: session.seconds) }
         capture.get(\.recordingSilence) { session.silence }
         capture.get(\.recordingRoom) { UInt64(session.space?.left ?? 0) }
-        capture.get(\.selfTimer) { daemon.state.selfTimer?.purpose.rawValue ?? "" }
+        capture.get(\.selfTimer) { daemon.state.counting?.purpose.rawValue ?? "" }
         capture.get(\.selfTimerSeconds) {
-            UInt32(clamping: daemon.state.selfTimer?.seconds(at: MonotonicClock.now) ?? 0)
+            UInt32(clamping: daemon.state.counting?.seconds(at: MonotonicClock.now) ?? 0)
         }
         capture.get(\.recordingFiles) {
             // Files appear in the order in which the first frames come.

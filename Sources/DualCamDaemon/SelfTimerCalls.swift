@@ -32,7 +32,7 @@ final class SelfTimerCalls {
         guard range.contains(Int(seconds)) else {
             throw .outOfRange("The self timer counts at most \(range.upperBound) s.")
         }
-        guard state.selfTimer == nil else { throw .busy("The self timer counts already.") }
+        guard state.counting == nil else { throw .busy("The self timer counts already.") }
         if let suspension = state.suspension { throw .locked(suspension.sentence) }
         guard Role.allCases.contains(where: { state.cameras[$0].phase != .unavailable }) else {
             throw .noCamera("There is no camera.")
@@ -47,7 +47,7 @@ final class SelfTimerCalls {
 
     /// Ends a count, only one for `purpose` if that is given. Returns `false` if there is none.
     func cancel(_ purpose: SelfTimer.Purpose? = nil) -> Bool {
-        guard let timer = daemon.state.selfTimer, purpose ?? timer.purpose == timer.purpose else {
+        guard let timer = daemon.state.counting, purpose ?? timer.purpose == timer.purpose else {
             return false
         }
         daemon.send(.selfTimer(.cancel))

@@ -15,9 +15,12 @@ import Testing
         // A tick is late; the next one is not.
         #expect(send(.selfTimer(.tick), at: 6.25) == [.startTick(after: 0.75)])
         #expect(state.selfTimer?.seconds(at: Timestamp(seconds: 6.25)) == 1)
+        // What is taken at its end finds the cameras open.
         let end = send(.selfTimer(.tick), at: 7)
-        #expect(end == [.endSelfTimer(isOver: true), .close(.back), .close(.front)])
-        #expect(send(.selfTimer(.tick), at: 8) == [])
+        #expect(end == [.endSelfTimer(isOver: true), .startTick(after: 1)])
+        #expect(send(.selfTimer(.cancel), at: 7.5) == [] && state.counting == nil)
+        #expect(send(.selfTimer(.tick), at: 8) == [.close(.back), .close(.front)])
+        #expect(send(.selfTimer(.tick), at: 9) == [])
     }
 
     @Test mutating func `Cancelled, or with the cameras off, it does nothing`() {

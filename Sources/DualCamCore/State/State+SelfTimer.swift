@@ -9,7 +9,10 @@ package struct SelfTimer: Hashable, Sendable {
     }
 
     package let purpose: Purpose
-    let end: Timestamp
+    var end: Timestamp
+    /// `true` once it has counted. The cameras stay open until its new end, so that what is taken
+    /// then finds them open.
+    var isOver = false
 
     /// The seconds that it may count.
     package static let range = 1...600
@@ -33,26 +36,37 @@ extension State {
     mutating func handle(_ event: SelfTimerEvent, at time: Timestamp) -> [Effect] {
         switch event {
         case .start(let purpose, let seconds):
-            precondition(selfTimer == nil && SelfTimer.range.contains(seconds))
+            precondition(counting == nil && SelfTimer.range.contains(seconds))
             if !needsCameras { neededSince = time }
             let end = time + Timestamp(seconds: Double(seconds))
             selfTimer = SelfTimer(purpose: purpose, end: end)
-        case .cancel: return endSelfTimer(isOver: false)
-        case .tick: if let selfTimer, time >= selfTimer.end { return endSelfTimer(isOver: true) }
+        case .cancel: return cancelSelfTimer()
+        case .tick:
+            guard var timer = selfTimer, time >= timer.end else { break }
+            guard !timer.isOver else {
+                selfTimer = nil
+                return []
+            }
+            (timer.isOver, timer.end) = (true, time + Timestamp(seconds: 1))
+            selfTimer = timer
+            return [.endSelfTimer(isOver: true), .startTick(after: 1)]
         }
         guard let selfTimer else { return [] }
         let left = (selfTimer.end - time).seconds
         return [.startTick(after: left - Double(selfTimer.seconds(at: time) - 1))]
     }
 
+    /// The self timer that counts.
+    package var counting: SelfTimer? { selfTimer.flatMap { $0.isOver ? nil : $0 } }
+
     /// Ends a count for a picture that may not be taken.
     mutating func followSelfTimer() -> [Effect] {
-        suspensions.isEmpty ? [] : endSelfTimer(isOver: false)
+        suspensions.isEmpty ? [] : cancelSelfTimer()
     }
 
-    private mutating func endSelfTimer(isOver: Bool) -> [Effect] {
-        guard selfTimer != nil else { return [] }
+    private mutating func cancelSelfTimer() -> [Effect] {
+        guard counting != nil else { return [] }
         selfTimer = nil
-        return [.endSelfTimer(isOver: isOver)]
+        return [.endSelfTimer(isOver: false)]
     }
 }

@@ -60,8 +60,8 @@ package struct State: Hashable, Sendable {
     var closesAtLock = true
     package var orientation = OrientationState()
     package var recording = RecordingState()
-    /// The count before a photograph or a recording; `nil` without one.
-    package internal(set) var selfTimer: SelfTimer?
+    /// The count before a photograph or a recording, until a second later; `nil` without one.
+    var selfTimer: SelfTimer?
     /// The reasons that cameras are kept closed even when they are needed.
     package internal(set) var suspensions: Set<Suspension> = []
     /// The privacy that the user asked for.
