@@ -30,7 +30,8 @@ extension Value {
     package init(_ plain: Plain?, as type: CompleteType? = nil) {
         switch plain {
         case .bool(let value): self = .boolean(value)
-        case .int(let value): self = .uint32(UInt32(clamping: value))
+        case .int(let value):
+            self = value < 0 ? .int32(Int32(clamping: value)) : .uint32(UInt32(clamping: value))
         case .double(let value): self = .double(value)
         case .text(let value): self = .string(value)
         case .list(let values):

@@ -72,6 +72,8 @@ import Testing
         #expect(values == [5, 30, 0])
         #expect(try controls.plan(.restore).image == [.hue])
         #expect(try give(.restore) == manual.image)
+        controls.noteMoved(.brightness, to: 5)
+        #expect(controls.manual.image == manual.image)
     }
 
     @Test("what another program sets replaces what is wanted, and nothing else")

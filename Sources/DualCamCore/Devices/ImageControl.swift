@@ -50,8 +50,8 @@ extension CameraControls {
     }
 
     /// Notes that another program, or a hand, has moved `name` to `value`. This replaces the wanted
-    /// value, if there is one.
+    /// value, if there is one that this camera can take.
     package mutating func noteMoved(_ name: ImageControl, to value: Int) {
-        if manual.image[name] != nil { manual.image[name] = value }
+        if wanted(name) != nil { manual.image[name] = value }
     }
 }
