@@ -28,6 +28,7 @@ final class LayoutPicker {
         var ground = Background.auto
         var aspect = 16.0 / 9
         var corner = Corner.topRight
+        var place: NormalizedPoint?
         var size = 0.25
     }
 
@@ -105,6 +106,7 @@ final class LayoutPicker {
         look.isRound = daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
         look.ground = daemon?[\SceneInterface.background].flatMap(Background.init) ?? .auto
         look.corner = daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight
+        look.place = NormalizedPoint(daemon?[\SceneInterface.insetPosition] ?? [])
         look.size = daemon?[\SceneInterface.insetSize] ?? 0.25
         look.aspect = Viewport.aspect(
             width: daemon?[\StreamInterface.width] ?? 0,
@@ -141,13 +143,14 @@ final class LayoutPicker {
         let whole = Rect(miniature)
         canvas.fill(whole, .black(1))
         let stream = whole.covering(aspect: look.aspect)
-        let areas = PictureAreas(
+        var areas = PictureAreas(
             layout: layout,
             corner: look.corner,
             size: look.size,
             isVisible: true,
             aspect: look.aspect
         )
+        if layout == .pip, let place = look.place { areas.other = areas.inset(at: place) }
         let ground = look.ground.shown(in: layout)
         if let main = look.main { draw(main, in: stream.part(areas.main), ground, canvas) }
         guard let other = look.other, var place = areas.other.map(stream.part) else { return }

@@ -147,8 +147,11 @@ extension PreferenceRows {
         let tray = SwitchRow("Icon in the panel", "From the next login on")
         for (row, entry) in [(opening, Autostart.window), (tray, Autostart.tray)] {
             row.isOn = entry?.isOn ?? false
-            row.onToggle { [unowned self] isOn in
-                do throws(SystemError) { try entry?.set(isOn) } catch { window?.tell("\(error)") }
+            row.onToggle { [unowned self, unowned row] isOn in
+                do throws(SystemError) { try entry?.set(isOn) } catch {
+                    window?.tell("\(error)")
+                    row.isOn = !isOn
+                }
             }
         }
         let ticks = SwitchRow("Sound of dials")
@@ -214,8 +217,12 @@ extension PreferenceRows {
     private func askToReset() {
         window?.ask(
             "Reset everything?",
-            "All settings are again as at first. Cameras, scenes and pictures stay.",
-            ["Cancel", "Reset"]
+            """
+            All settings of the picture, the cameras and recordings return to their defaults. \
+            Your choice of cameras, scenes and files stays.
+            """,
+            ["Cancel", "Reset"],
+            isDestructive: true
         ) { [weak self] answer in
             guard answer == 1, let self, let daemon else { return }
             let present = daemon[\ConfigurationInterface.values] ?? [:]

@@ -33,14 +33,14 @@ final class PicturePage {
         let inset = [
             rows.row("Shape", \SceneInterface.insetShape, icons: ["rectangle", "circle"]),
             rows.row("Size", \SceneInterface.insetSize),
-            rows.row("Place", \SceneInterface.insetCorner, words: "Or drag it in the picture"),
+            rows.choice("Place", Self.place, "Or drag it in the picture", Self.corners),
             rows.row("Show it", \SceneInterface.insetVisible),
             rows.row("Sign that a click swaps", \SceneInterface.swapIcon),
         ]
         let behind = [
             rows.row(
                 "Empty edges",
-                key: "scene.background",
+                \SceneInterface.background,
                 words: "Where a camera’s picture has another shape",
                 names: ["As it fits", "Blurred", "Black", "None: cut the rest off"]
             ),
@@ -86,6 +86,23 @@ final class PicturePage {
         attachTitle()
         straighten.onClick { [unowned self] in straightenPage() }
         rows.bind { [unowned self] in follow() }
+    }
+
+    private static let corners = Corner.allCases.map { corner in
+        let word = corner.rawValue
+        return (Plain.text(word), word.replacing("-", with: " ").capitalizedFirst)
+    }
+
+    /// The corner of the inset; words that name none while it is elsewhere.
+    private static var place: ValuePlace {
+        ValuePlace(name: "Place") { daemon in
+            guard daemon[\SceneInterface.insetPosition]?.isEmpty != false else {
+                return .string("Where you dropped it")
+            }
+            return daemon[\SceneInterface.insetCorner].map { .string($0) }
+        } set: { daemon, value, done in
+            daemon.set(\SceneInterface.insetCorner, to: value.string ?? "", done)
+        }
     }
 
     private func attachTitle() {

@@ -79,6 +79,7 @@ extension PictureWindow {
         look.main = main
         look.layout = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
         look.corner = daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight
+        look.place = NormalizedPoint(daemon?[\SceneInterface.insetPosition] ?? [])
         look.size = daemon?[\SceneInterface.insetSize] ?? 0.25
         look.shape = isInsetRound ? .circle : .rectangle
         look.isInsetVisible = daemon?[\SceneInterface.insetVisible] ?? true

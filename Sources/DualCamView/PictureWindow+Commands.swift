@@ -88,15 +88,20 @@ extension PictureWindow {
         apply(names[number - 1])
     }
 
+    /// A name that no scene has.
+    var freeSceneName: String {
+        let names = Set(daemon?[\ScenesInterface.names] ?? [])
+        return (1...).lazy.map { "Scene \($0)" }.first { !names.contains($0) } ?? ""
+    }
+
     private func saveScene() {
         guard let daemon, daemon.isPresent == true else { return }
-        let number = (daemon[\ScenesInterface.names]?.count ?? 0) + 1
         let shown = Picture()
         shown.request(width: 102, height: 58)
         shown.show(newest?.texture(of: .unit))
         window.askName(
             "Save this picture as a scene",
-            "Scene \(number)",
+            freeSceneName,
             answer: "Save",
             beside: shown.style("choice").clip()
         ) { [weak self] name in

@@ -83,10 +83,9 @@ final class ScenesPage {
                 ),
             ]
         )
-        save.onClick { [unowned self] in
-            let names = Set(cells.map(\.name))
-            let number = (1...).first { !names.contains("Scene \($0)") } ?? 1
-            ask("Save this picture as a scene", "Scene \(number)", "Save", [:]) { [weak rows] in
+        save.onClick { [unowned self, unowned rows] in
+            let name = rows.owner.freeSceneName
+            ask("Save this picture as a scene", name, "Save", [:]) { [weak rows] in
                 guard let rows else { return }
                 let done = rows.answered
                 rows.daemon?.call(\ScenesInterface.save, $0) { done($0.error) }
@@ -153,7 +152,12 @@ final class ScenesPage {
             }
         }
         cell.remove.onClick { [unowned rows] in
-            rows.window?.ask("Delete “\(name)”?", "", ["Cancel", "Delete"]) { [weak rows] answer in
+            rows.window?.ask(
+                "Delete “\(name)”?",
+                "",
+                ["Cancel", "Delete"],
+                isDestructive: true
+            ) { [weak rows] answer in
                 guard answer == 1, let rows else { return }
                 let done = rows.answered
                 rows.daemon?.call(\ScenesInterface.remove, name) { done($0.error) }

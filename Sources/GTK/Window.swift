@@ -111,18 +111,21 @@ package final class Window: Widget {
     package func hide() { gtk_widget_set_visible(widget, 0) }
 
     /// Asks `question` over the window, with `extra` below its words, which gets the keyboard. The
-    /// answer is the index of the chosen one of `answers`, of which the last is suggested; `nil` if
-    /// people turn away.
+    /// answer is the index of the chosen one of `answers`, of which the last is suggested, unless it
+    /// `isDestructive`; `nil` if people turn away.
     package func ask(
         _ question: String,
         _ words: String,
         _ answers: [String],
+        isDestructive: Bool = false,
         extra: Widget? = nil,
         _ done: @escaping (Int?) -> Void
     ) {
         guard let dialog = cgtk_question(window, question, words, extra?.widget) else { return }
+        let last = isDestructive ? ADW_RESPONSE_DESTRUCTIVE : ADW_RESPONSE_SUGGESTED
         for (index, answer) in answers.enumerated() {
-            cgtk_question_add(dialog, "\(index)", answer, index == answers.count - 1 ? 1 : 0)
+            let look = index == answers.count - 1 ? last : ADW_RESPONSE_DEFAULT
+            cgtk_question_add(dialog, "\(index)", answer, look)
         }
         Object(sharing: UnsafeMutableRawPointer(dialog)).connect("response") { arguments in
             done(arguments.value(1, g_value_get_string).flatMap { Int(String(cString: $0)) })

@@ -6,6 +6,8 @@ package struct SceneLook: Hashable, Sendable {
     package var main = Role.back
     package var layout = Layout.pip
     package var corner = Corner.topRight
+    /// The place of the inset in its room, where that is none of its corners.
+    package var place: NormalizedPoint?
     package var size = 0.25
     package var shape = InsetShape.rectangle
     package var isInsetVisible = true
@@ -23,6 +25,11 @@ package struct SceneLook: Hashable, Sendable {
         look.main = text("main").flatMap(Role.init(rawValue:)) ?? main
         look.layout = text("layout").flatMap(Layout.init(rawValue:)) ?? layout
         look.corner = text("inset-corner").flatMap(Corner.init(rawValue:)) ?? corner
+        if let numbers = values["inset-position"]?.list?.compactMap(\.number) {
+            look.place = NormalizedPoint(numbers)
+        } else if values["inset-corner"] != nil {
+            look.place = nil
+        }
         look.shape = text("inset-shape").flatMap(InsetShape.init(rawValue:)) ?? shape
         look.size = values["inset-size"]?.number ?? size
         look.isInsetVisible = values["inset-visible"]?.bool ?? isInsetVisible
@@ -52,6 +59,7 @@ package struct SceneLook: Hashable, Sendable {
                 height: other.height
             )
         }
+        if let place, areas.hasInset { areas.other = areas.inset(at: place) }
         return areas
     }
 }

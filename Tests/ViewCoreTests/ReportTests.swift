@@ -44,6 +44,9 @@ import ViewCore
         #expect(look.isPrivate && look.words == "Back\nsoon")
         let inset = look.areas(aspect: 2).other ?? .unit
         #expect(abs(inset.width * 2 - inset.height) < 1e-9 && abs(inset.maxX - 0.98) < 1e-9)
+        let middle = look.applying(["inset-position": .list([.double(0.5), .double(0.5)])])
+        #expect(abs((middle.areas(aspect: 2).other?.midX ?? 0) - 0.5) < 1e-9)
+        #expect(middle.applying(["inset-corner": .text("top-left")]).place == nil)
     }
 
     @Test(

@@ -33,13 +33,12 @@ static inline GtkWidget *cgtk_question(GtkWindow *parent, const char *heading, c
     if (extra) adw_message_dialog_set_extra_child(ADW_MESSAGE_DIALOG(dialog), extra);
     return dialog;
 }
-static inline void cgtk_question_add(GtkWidget *dialog, const char *id, const char *words, gboolean is_suggested)
+static inline void cgtk_question_add(GtkWidget *dialog, const char *id, const char *words, AdwResponseAppearance appearance)
 {
     AdwMessageDialog *message = ADW_MESSAGE_DIALOG(dialog);
     adw_message_dialog_add_response(message, id, words);
-    if (!is_suggested) return;
-    adw_message_dialog_set_response_appearance(message, id, ADW_RESPONSE_SUGGESTED);
-    adw_message_dialog_set_default_response(message, id);
+    adw_message_dialog_set_response_appearance(message, id, appearance);
+    if (appearance == ADW_RESPONSE_SUGGESTED) adw_message_dialog_set_default_response(message, id);
 }
 // What takes any number of arguments cannot be called from Swift.
 static inline void cgtk_about(GtkWindow *parent, const char *version)

@@ -10,6 +10,12 @@ package struct NormalizedPoint: Hashable, Sendable {
         self.y = y
     }
 
+    /// Creates the point of two numbers.
+    package init?(_ numbers: [Double]) {
+        guard numbers.count == 2 else { return nil }
+        self.init(x: numbers[0], y: numbers[1])
+    }
+
     package static let middle = NormalizedPoint(x: 0.5, y: 0.5)
 
     func interpolated(to other: NormalizedPoint, fraction: Double) -> NormalizedPoint {
