@@ -22,6 +22,8 @@ final class DoctorGroup {
     private let problems = PreferencesGroup("Problems")
     private var shown: [(group: PreferencesGroup, row: GTK.Row)] = []
     private var isBusy = false
+    /// Does after that what was pressed meanwhile.
+    private var waiting: (() -> Void)?
     /// The check whose mending was asked for once; a second press agrees.
     private var asked: String?
 
@@ -83,7 +85,12 @@ final class DoctorGroup {
             guard let self else { return }
             isBusy = false
             again.isSensitive = true
-            if let report { show(report) }
+            if let next = waiting {
+                waiting = nil
+                next()
+            } else if let report {
+                show(report)
+            }
         }
     }
 
@@ -122,7 +129,7 @@ final class DoctorGroup {
     }
 
     private func run(_ words: [String], _ button: Button?) {
-        guard !isBusy else { return }
+        guard !isBusy else { return waiting = { [unowned self] in run(words, button) } }
         isBusy = true
         button?.isSensitive = false
         Subprocess.run([Self.program, "doctor"] + words + ["--yes"]) { [weak self] _ in

@@ -31,6 +31,10 @@ final class PageEditor {
     private var start: NormalizedPoint?
     /// `true` once the corners are somebody's, or those of the page that was found.
     private var hasCorners = false
+    /// `true` once somebody has moved one.
+    private var isMoved = false
+    /// The places of the picture's own corners in the terms of the property Perspective.
+    private var edges: [NormalizedPoint] = []
 
     /// The content.
     private final class Look {
@@ -110,7 +114,7 @@ final class PageEditor {
     /// Shows what the camera of `role` sees, over all that is beneath.
     func open(_ role: Role) {
         guard let daemon, !isOpen else { return }
-        (self.role, look.corners, hasCorners) = (role, .usual, false)
+        (self.role, look.corners, hasCorners, isMoved) = (role, .usual, false, false)
         (look.picture, look.small, look.result) = (nil, nil, nil)
         ink.isOn = daemon[\CameraInterface.ink, at: role.path] ?? false
         freeze.isOn = daemon[\CameraInterface.frozen, at: role.path] ?? false
@@ -121,6 +125,8 @@ final class PageEditor {
             width: .max,
             { [unowned self] in take() },
             onTrouble: { [unowned self] in
+                // The next one comes.
+                guard look.picture == nil else { return }
                 close()
                 onTrouble($0)
             }
@@ -144,8 +150,7 @@ final class PageEditor {
 
     /// Shows the page as it was chosen, and does what else was.
     private func finish() {
-        guard let daemon, let shown = pictures?[role],
-            let page = look.corners.perspective(in: shown.corners)
+        guard let daemon, look.picture != nil, let page = look.corners.perspective(in: edges)
         else { return }
         let path = role.path
         func check(_ error: DBusError?) { if let error { onTrouble(error) } }
@@ -174,7 +179,7 @@ final class PageEditor {
 
     private func take() {
         guard let shown = pictures?[role], shown.pixels.size.area > 0 else { return }
-        look.picture = shown.pixels
+        (look.picture, edges) = (shown.pixels, shown.corners)
         fit()
         if !hasCorners {
             hasCorners = true
@@ -194,10 +199,11 @@ final class PageEditor {
         options.apply = false
         daemon?.call(\CameraInterface.findPerspective, at: role.path, (), options: options) {
             [weak self] answer in
-            guard let self, isOpen, let shown = pictures?[role] else { return }
+            guard let self, isOpen else { return }
             switch answer {
             case .success(let (corners, _)):
-                guard start == nil, let found = PageCorners(corners.points, in: shown.corners)
+                guard start == nil, isAsked || !isMoved,
+                    let found = PageCorners(corners.points, in: edges)
                 else { return }
                 look.corners = found
                 arrange()
@@ -270,7 +276,7 @@ final class PageEditor {
 
     /// Moves a corner by units of the window from where it was.
     private func move(_ index: Int, _ from: NormalizedPoint, _ x: Double, _ y: Double) {
-        hasCorners = true
+        (hasCorners, isMoved) = (true, true)
         let (width, height) = (max(1, look.place.width), max(1, look.place.height))
         let point = NormalizedPoint(x: from.x + x / width, y: from.y + y / height)
         look.corners.move(index, to: point)

@@ -12,7 +12,11 @@ final class PhoneWindow {
     let window: Window
     private unowned let owner: PictureWindow
     private var url = ""
+    /// `true` once the daemon has begun to wait for the phone.
+    private var hasBegun = false
     private var isOver = false
+    /// The words for what went wrong last.
+    private var trouble: String?
     private var following: MainLoop.Timer?
     private var patience: MainLoop.Timer?
     private let picture: DrawingArea
@@ -93,7 +97,7 @@ final class PhoneWindow {
     }
 
     private func pair(_ shown: Shown) {
-        isOver = false
+        (hasBegun, isOver, trouble) = (false, false, nil)
         words.text = PhoneWords.scan.joined(separator: " ")
         owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self] answer in
             guard let self else { return }
@@ -105,8 +109,7 @@ final class PhoneWindow {
                 patience = MainLoop.Timer(after: PhoneWords.patience) { [unowned self] in help() }
             case .failure(let error):
                 shown.code = []
-                isOver = true
-                words.text = PictureWindow.words(error)
+                (isOver, trouble) = (true, PictureWindow.words(error))
             }
             picture.redraw()
             follow()
@@ -123,22 +126,28 @@ final class PhoneWindow {
     }
 
     private func follow() {
+        if state != nil {
+            hasBegun = true
+        } else if hasBegun, !isOver {
+            (isOver, trouble) = (true, "This code is no longer valid.")
+        }
         let isPaired = owner.daemon?[\PhoneInterface.paired] == true
         let isThere = isPaired && [.live, .ready].contains(state)
-        uses.isVisible = isThere
+        uses.isVisible = isThere && !isOver
         picture.isVisible = !isPaired && !isOver
         address.isVisible = picture.isVisible
         again.isVisible = isOver
         if isThere { words.text = "The phone is connected. Use it as:" }
-        if let text = state?.words { words.text = text }
+        if let text = trouble ?? state?.words { words.text = text }
     }
 
     private func use(_ place: KeyPath<SceneInterface, PropertyMember<ObjectPath>>) {
         guard let path = owner.daemon?[place] else { return }
+        trouble = nil
         owner.daemon?.call(\CameraInterface.use, at: path, "phone") { [weak self] answer in
             switch answer {
             case .success: self?.window.close()
-            case .failure(let error): self?.words.text = PictureWindow.words(error)
+            case .failure(let error): self?.trouble = PictureWindow.words(error)
             }
         }
     }
