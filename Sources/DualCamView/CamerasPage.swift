@@ -102,11 +102,11 @@ final class CamerasPage {
                 \.signed
             ),
             rows.row(
-                "Flicker of lamps",
+                "Flicker from lights",
                 key: "\(key).anti-flicker",
-                names: ["By your region", "50 Hz", "60 Hz", "As the camera has it"]
+                names: ["By your region", "50 Hz", "60 Hz", "Camera default"]
             ),
-            rows.row("Keep the rate in the dark", key: "\(key).hold-rate"), parts.lens,
+            rows.row("Keep the frame rate in low light", key: "\(key).hold-rate"), parts.lens,
         ]
         all.forEach(parts.controls.append)
         parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }

@@ -54,7 +54,7 @@ final class DoctorGroup {
         rows.bind { [unowned self] in
             zoom.words =
                 device.isEmpty
-                ? "They need a camera of their own kind; asks for your password" : "Ready"
+                ? "They need a virtual camera. Asks for your password." : "Ready"
             makeDevice.label = device.isEmpty ? "Make…" : "Remove"
         }
         look()

@@ -25,11 +25,15 @@ extension PreferenceRows {
             row(
                 "Live photographs",
                 \CaptureInterface.livePhoto,
-                words: "A moment of film with each"
+                words: "A short movie with each photo"
             ),
-            row("Mirror photographs", key: "capture.mirror-photos", words: "As the stream is"),
-            row("Swap while it records", key: "capture.allow-swap-while-recording"),
-            row("Mark in the stream", key: "scene.record-mark", words: "So that all know"),
+            row("Mirror photos", key: "capture.mirror-photos", words: "As in the stream"),
+            row("Allow swapping while recording", key: "capture.allow-swap-while-recording"),
+            row(
+                "Recording mark in the stream",
+                key: "scene.record-mark",
+                words: "So that everyone knows"
+            ),
         ]
         let sound = [row("Record sound", key: "capture.audio"), microphoneRow]
         return PreferencesPage(
@@ -54,7 +58,7 @@ extension PreferenceRows {
             names = [""] + all.map(\.name)
             // One that is chosen, and not there now.
             if !names.contains(present) { names.append(present) }
-            let titles = ["As the desktop has it"] + all.map(\.title)
+            let titles = ["System default"] + all.map(\.title)
             row.show(
                 names.enumerated().map { $0 < titles.count ? titles[$0] : $1 },
                 chosen: names.firstIndex(of: present) ?? 0
@@ -96,7 +100,7 @@ extension PreferenceRows {
         let stream = [
             choice("Size", size, "", sizes.map { (.text($0), $0) }),
             choice(
-                "Pictures in a second",
+                "Frames per second",
                 .key("output.frame-rate"),
                 "",
                 rates.map { (.int($0), "\($0)") }

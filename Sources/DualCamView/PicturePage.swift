@@ -35,7 +35,7 @@ final class PicturePage {
             rows.row("Size", \SceneInterface.insetSize),
             rows.choice("Place", Self.place, "Or drag it in the picture", Self.corners),
             rows.row("Show it", \SceneInterface.insetVisible),
-            rows.row("Sign that a click swaps", \SceneInterface.swapIcon),
+            rows.row("Show the swap icon", \SceneInterface.swapIcon),
         ]
         let behind = [
             rows.row(
@@ -45,9 +45,9 @@ final class PicturePage {
                 names: ["As it fits", "Blurred", "Black", "None: cut the rest off"]
             ),
             rows.row(
-                "Values of the camera",
+                "Camera values",
                 \SceneInterface.hud,
-                words: "In the picture, for all to see",
+                words: "Shown in the picture to everyone",
                 names: ["Never", "In Pro mode", "Always"]
             ),
         ]

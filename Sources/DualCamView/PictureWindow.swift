@@ -203,7 +203,10 @@ final class PictureWindow {
     private func askToClose() {
         window.ask(
             "Stop recording?",
-            "If you keep it, it goes on without the window. Click the notice to bring that back.",
+            """
+            If you keep it, it continues without the window. \
+            Click the notification to bring the window back.
+            """,
             ["Keep Recording", "Stop and Close"]
         ) { [weak self] answer in
             guard let self else { return }

@@ -65,15 +65,15 @@ final class ScenesPage {
                     "",
                     [
                         rows.choice(
-                            "Change of pictures",
+                            "Transition",
                             .key("scene.swap-duration-ms"),
                             "",
                             [(.int(0), "At once"), (.int(300), "Smooth"), (.int(800), "Slow")]
                         ),
                         rows.choice(
-                            "At the start",
+                            "When DualCam starts",
                             .key("state.remember"),
-                            "What is as you left it",
+                            "What it restores",
                             [
                                 (.bool(true), "Everything"),
                                 (.text("settings"), "All but the swap"), (.bool(false), "Nothing"),

@@ -65,14 +65,14 @@ final class SetUpWindow {
         apps.place(.center, .start)
         apps.request(width: 480)
         places.content.append(apps)
-        places.say("Where will you use it?", "DualCam gets ready in what you tick.")
+        places.say("Where will you use it?", "DualCam sets up the apps you tick.")
         floor.add(inset.style("try-inset"))
         let over = Overlay(room: Size(width: 480, height: 270))
         over.style("tile-picture").clip().place(.center, .start)
         over.add(stream)
         over.add(floor)
         trial.content.append(over)
-        trial.say("Click the small picture", "You and your view change places.")
+        trial.say("Click the small picture", "You and your view swap places.")
         carousel = Carousel([question.widget, places.widget, trial.widget])
         toasts = ToastOverlay(carousel.expand())
         let close = Button(icon: icon("close"), "Close").style("circular")
@@ -103,7 +103,7 @@ final class SetUpWindow {
         trial.next.onClick { [unowned self] in window.close() }
         inset.onClick { [unowned self] in
             owner.perform(.swap)
-            trial.say("That is it", "Click it whenever you like.")
+            trial.say("That’s it", "Click it whenever you like.")
         }
         turn(to: 0)
         follow()
@@ -146,8 +146,12 @@ final class SetUpWindow {
             cell.view.isVisible = role == nil
         }
         switch cells.count {
-        case 0: question.say("No camera is here", "Plug one in.")
-        case 1: question.say("One camera is here", "It works alone; a second shows you beside it.")
+        case 0: question.say("No camera found", "Plug one in.")
+        case 1:
+            question.say(
+                "One camera found",
+                "It works on its own; a second one can show you as well."
+            )
         default:
             question.say("Which camera shows you?", "Click your picture. The other is your view.")
         }

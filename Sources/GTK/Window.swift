@@ -111,8 +111,8 @@ package final class Window: Widget {
     package func hide() { gtk_widget_set_visible(widget, 0) }
 
     /// Asks `question` over the window, with `extra` below its words, which gets the keyboard. The
-    /// answer is the index of the chosen one of `answers`, of which the last is suggested, unless it
-    /// `isDestructive`; `nil` if people turn away.
+    /// answer is the index of the chosen one of `answers`, of which the last is suggested, unless
+    /// it `isDestructive`; `nil` if people turn away.
     package func ask(
         _ question: String,
         _ words: String,

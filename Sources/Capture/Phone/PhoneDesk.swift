@@ -89,7 +89,7 @@ final class PhoneDesk {
         else {
             throw PhoneFailure(
                 wanted == nil || addresses.isEmpty
-                    ? "This computer is in no private network. Join a Wi-Fi, or the phone's hotspot."
+                    ? "This computer is not on a private network. Join a Wi-Fi, or the phone's hotspot."
                     : "This computer has "
                         + "\(alternatives(addresses.map(\.description))), not \(wanted ?? "")."
             )

@@ -2,7 +2,7 @@
 package enum PhoneWords {
     /// The words beside the code, a line each.
     package static let scan = [
-        "Scan this with the phone's camera. Both must be in the same Wi-Fi.",
+        "Scan this with the phone's camera. Both must be on the same Wi-Fi.",
         "The phone warns once that the connection is not private: the certificate is this",
         "computer's own. Choose Advanced → Proceed; on an iPhone Show Details → visit this website.",
     ]

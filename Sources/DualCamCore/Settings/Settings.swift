@@ -174,7 +174,7 @@ extension ManualControls {
     private static let image = ImageControl.allCases.map { name in
         Setting(
             name.rawValue,
-            name == .brightness ? "to tilt: auto | one of the numbers of dualcamctl image" : "",
+            "auto | a number, as dualcamctl image shows",
             \Self.image[name],
             .automatic(.integer(-1_000_000...1_000_000)),
             .image,
