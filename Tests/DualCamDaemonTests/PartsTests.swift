@@ -438,7 +438,7 @@ struct SourceEditorTests {
             return answers[0]?.message
         }
         func use(_ word: String) throws -> String? {
-            try edit { editor.use(word, as: .front, $0) }
+            try edit { editor.use(word, as: .front, for: "", $0) }
         }
         func undo() throws -> String? { try edit { editor.undo($0) } }
 

@@ -162,7 +162,8 @@ struct CommandTests {
         }
         #expect(child.errors == "" || isTold)
         // What there is now, in one line.
-        let silent = ["start", "stop", "restore", "reset", "scene"].contains(arguments[0])
+        let silent = ["start", "stop", "restore", "reset", "scene", "phone", "config"]
+            .contains(arguments[0])
         guard arguments[0] != "title" else { return }
         #expect(child.output.count { $0 == "\n" } == (silent ? 0 : 1), "\(child.output)")
     }
@@ -253,7 +254,7 @@ struct CommandTests {
     /// What has subcommands tells its own, not those of the whole program.
     @Test func aFamilyOfCommandsTellsItsOwn() throws {
         let child = try daemon.run("config")
-        #expect(child.errors.hasPrefix("Error: Expected show or check.\n"))
+        #expect(child.errors.hasPrefix("Error: Expected show, check or set.\n"))
         #expect(child.errors.contains("USAGE: dualcamctl config <subcommand>\n"))
     }
 

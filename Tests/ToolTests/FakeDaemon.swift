@@ -123,7 +123,7 @@ final class FakeDaemon {
 
     private func answer(_ call: Invocation) {
         let options = call.options.map { " \($0)=\($1.boolean.map { "\($0)" } ?? "?")" }.joined()
-        let values = ["Controls", "Pro", "Camera", "Scenes"].contains {
+        let values = ["Controls", "Pro", "Camera", "Scenes", "Configuration"].contains {
             call.interface.hasSuffix($0)
         }
         let place =
