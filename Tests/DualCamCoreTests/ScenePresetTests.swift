@@ -52,6 +52,8 @@ import Testing
         mirror = true
         perspective = [[0.2, 0.1], [0.8, 0.15], [0.9, 0.9], [0.1, 0.85]]
         ink = true
+        room = "blur"
+        room-blur = 0.8
         zoom = 2.5
         zoom-at = [0.4, 0.6]
         iso = 400

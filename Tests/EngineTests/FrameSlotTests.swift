@@ -191,7 +191,8 @@ import Testing
         slot.judge()
         camera.silence()
         slot.hideRoom(by: RoomCover())
-        #expect(camera.wait(until: MonotonicClock.now), "the newest picture is hidden at once")
+        // The newest picture is hidden at once.
+        #expect(camera.wait(until: MonotonicClock.now + Timestamp(seconds: 1)))
         #expect(slot.frozen == nil && slot.isJudging && slot.uncovered?.sequence == 0)
         #expect(slot.fetch().frame == nil)
         slot.dropUncovered()
