@@ -287,7 +287,9 @@ final class SilentSocket {
 
     init(_ path: String) throws {
         self.path = path
-        let number = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        // No program that a test starts holds it open.
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let number = Glibc.socket(AF_UNIX, kind, 0)
         guard number >= 0 else { throw SystemError.last("socket") }
         socket = Descriptor(owning: number)
         var address = sockaddr_un()

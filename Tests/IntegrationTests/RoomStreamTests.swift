@@ -50,6 +50,8 @@ extension DaemonTests {
                     [cameras.front]
                     source = "file:\(room)"
                     room = "\(picture)"
+                    [state]
+                    remember = true
                     """
                 let first = try Daemon(file, in: session)
                 var reader = try first.reader()
@@ -83,7 +85,7 @@ extension DaemonTests {
                 reader.close()
                 let state = "\(session.directory)/home/.local/state/dualcam/state.toml"
                 try eventually("the setting on the disk") {
-                    try String(contentsOfFile: state, encoding: .utf8).contains("room")
+                    (try? String(contentsOfFile: state, encoding: .utf8))?.contains("room") == true
                 }
                 first.program.signal(SIGKILL)
                 _ = try first.program.wait()

@@ -162,7 +162,7 @@ struct CommandTests {
         }
         #expect(child.errors == "" || isTold)
         // What there is now, in one line.
-        let silent = ["start", "stop", "restore", "reset", "scene", "phone", "config"]
+        let silent = ["start", "stop", "restore", "reset", "scene", "config"]
             .contains(arguments[0])
         guard arguments[0] != "title" else { return }
         #expect(child.output.count { $0 == "\n" } == (silent ? 0 : 1), "\(child.output)")
