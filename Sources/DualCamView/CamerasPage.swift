@@ -70,7 +70,7 @@ final class CamerasPage {
             PreferencesGroup(
                 "",
                 "",
-                roles.map { cameras[$0].device } + [Box(spacing: 8, [exchange, phone])]
+                roles.map { cameras[$0].device } + [exchange, phone]
             ),
         ]
         page = PreferencesPage(

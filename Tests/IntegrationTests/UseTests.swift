@@ -33,7 +33,7 @@ extension DaemonTests {
                 let written = try text(file)
                 #expect(
                     written == Self.configuration
-                        + "\r\n\r\n[output]\r\nheight = 360\r\nwidth = 640\r\n"
+                        + "\r\n\r\n[output]\r\nwidth = 640\r\nheight = 360\r\n"
                 )
                 for values: [String: Value] in [
                     ["output.width": .uint32(320), "output.frame-rate": .string("fast")],

@@ -185,7 +185,9 @@ private final class WindowSoak {
     /// Looks if the window is there, and starts it again if somebody has closed it.
     private func look() throws {
         let complaints = program.errors.split(separator: "\n").filter {
-            $0.contains("CRITICAL") || $0.contains("Gtk-WARNING") || $0.contains("Fatal")
+            // GTK 4 says this of any popup that opens beside all monitors, and goes on.
+            !$0.contains("gdk_monitor_get_geometry")
+                && ($0.contains("CRITICAL") || $0.contains("Gtk-WARNING") || $0.contains("Fatal"))
         }
         guard complaints.isEmpty else {
             throw ServiceFailed(description: complaints.joined(separator: "\n"))
