@@ -62,7 +62,7 @@ final class CamerasPage {
         let cameras = PerRole(Parts.init)
         (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
-        exchange.place(.start, .start).setMargin(top: 12)
+        for button in [exchange, phone] { button.place(.start, .start).setMargin(top: 12) }
         let roles = [Role.front, .back]
         for role in roles { tiles.append(cameras[role].tile.widget) }
         let groups = [
