@@ -9,6 +9,24 @@ package final class PreferencesPage: Widget {
         adw_preferences_page_set_title(page, title)
         if !icon.isEmpty { adw_preferences_page_set_icon_name(page, icon) }
         for group in groups { adw_preferences_page_add(page, group.group) }
+        // libadwaita lets a page be as wide as its rows with large letters, wider than a phone.
+        if let scroller = Self.scroller(in: widget) {
+            gtk_scrolled_window_set_policy(scroller, GTK_POLICY_AUTOMATIC, GTK_POLICY_AUTOMATIC)
+        }
+    }
+
+    /// Returns the scrolled window in `widget`, which libadwaita does not name.
+    private static func scroller(in widget: UnsafeMutablePointer<GtkWidget>?) -> OpaquePointer? {
+        var child = gtk_widget_get_first_child(widget)
+        while let one = child {
+            let instance = UnsafeMutableRawPointer(one).assumingMemoryBound(to: GTypeInstance.self)
+            if g_type_check_instance_is_a(instance, gtk_scrolled_window_get_type()) != 0 {
+                return OpaquePointer(one)
+            }
+            if let found = scroller(in: one) { return found }
+            child = gtk_widget_get_next_sibling(one)
+        }
+        return nil
     }
 }
 

@@ -203,7 +203,9 @@ import Testing
                 .firstMatch(of: /minimum size: (\d+) by (\d+)/)
         }
         let (width, height) = (Int(least.1) ?? 0, Int(least.2) ?? 0)
-        #expect(width <= 360 && height <= 294, "\(title)")
+        // libadwaita's window of preferences asks for 360 within its frame, which is 5 wide here
+        // and is not there on a phone.
+        #expect(width <= 370 && height <= 294, "\(title): \(width) × \(height)")
         let place = try desktop.run("xdotool", "getwindowgeometry", "--shell", id)
         let (x, y) = (place.firstMatch(of: /X=(\d+)/), place.firstMatch(of: /Y=(\d+)/))
         let (left, top) = (x.flatMap { Int($0.1) } ?? 0, y.flatMap { Int($0.1) } ?? 0)
