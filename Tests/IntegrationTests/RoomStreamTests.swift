@@ -22,6 +22,18 @@ extension DaemonTests {
             }
         }
 
+        /// `true` if the large picture has an edge, left of the inset and below it. One that is
+        /// blurred has none.
+        private func isSharp(_ frame: StreamReader.Frame) -> Bool {
+            let picture = StreamPicture(frame, size: Self.size)
+            return stride(from: 400, to: 700, by: 60).contains { y in
+                stride(from: 0, to: 600, by: 6).contains { x in
+                    let (one, other) = (picture[x, y], picture[x + 6, y])
+                    return max(abs(one.u - other.u), abs(one.v - other.v)) > 20
+                }
+            }
+        }
+
         private func expectNothing(_ reader: StreamReader, _ count: Int, _ what: String) throws {
             for number in 0..<count {
                 #expect(try !isSeen(reader.next()), "\(what), frame \(number)")
@@ -55,7 +67,7 @@ extension DaemonTests {
                     """
                 let first = try Daemon(file, in: session)
                 var reader = try first.reader()
-                try eventually("the room") { try isSeen(reader.next()) }
+                try eventually("the room") { try isSharp(reader.next()) }
                 _ = try session.output(Programs.path(of: "dualcamctl"), "room", picture)
                 #expect(try first.back.get(\.room) == picture)
                 try eventually("the picture") { try !isSeen(reader.next()) }
@@ -92,7 +104,12 @@ extension DaemonTests {
 
                 let second = try Daemon(file, in: session)
                 reader = try second.reader()
-                try expectNothing(reader, 40, "after a crash")
+                // Until the other picture is read, all is blurred.
+                for number in 0..<40 {
+                    #expect(try !isSharp(reader.next()), "after a crash, frame \(number)")
+                }
+                try eventually("the other picture") { try !isSeen(reader.next()) }
+                try expectNothing(reader, 20, "after a crash")
                 for role in [second.back, second.front] { try role.set(\.room, "/nowhere.png") }
                 try eventually("the problem") {
                     try second.complains(of: "is blurred, and you with it")
