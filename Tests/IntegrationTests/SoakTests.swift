@@ -244,7 +244,8 @@ private final class Soak {
                 && daemon.state(of: DualCam.frontPath) == "streaming"
                 && daemon.stream.get(\.consumers) == 1
         }
-        #expect(try daemon.problems == [])
+        let problems = try daemon.problems
+        #expect(problems == [])
         try expectFrames()
         try eventually("the photographs that nobody reads to be dropped", within: 40) {
             Holdings(of: daemon).names.keys.allSatisfy { !$0.contains("/pipe") }
@@ -269,8 +270,11 @@ private final class Soak {
         try daemon.capture.set(\.livePhoto, false)
         try daemon.pro.set(\.enabled, false)
         try daemon.orientation.set(\.mode, "auto")
+        // Its thread is there from the first call on.
+        try daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try daemon.camera(camera).set(\.rotation, 0)
+            try daemon.camera(camera).set(\.room, "as-is")
             try daemon.send(
                 "SetZoom",
                 of: Interface.camera.name,

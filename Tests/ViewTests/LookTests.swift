@@ -321,7 +321,7 @@ extension LookTests {
             let reader = try ScreenReader(window.daemon)
             let controls = try places(of: ["Layout", "Take a Photo", "Menu"], in: window, reader)
             for (name, place) in controls {
-                try eventually("a symbol that stands out: \(name)", within: 5) {
+                try eventually("a symbol that stands out: \(name)", within: 20) {
                     try window.hand(at: 100, 60, "mousemove_relative 3 3")
                     return try contrast(place, in: window) >= 3
                 }
@@ -331,7 +331,7 @@ extension LookTests {
             guard let place = try places(of: [words], in: window, reader, least: 8)[words] else {
                 return
             }
-            try eventually("words that stand out", within: 5) {
+            try eventually("words that stand out", within: 20) {
                 try contrast(place, in: window) >= 4.5
             }
         }
