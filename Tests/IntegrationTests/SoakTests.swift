@@ -270,8 +270,8 @@ private final class Soak {
         try daemon.capture.set(\.livePhoto, false)
         try daemon.pro.set(\.enabled, false)
         try daemon.orientation.set(\.mode, "auto")
-        // Its thread is there from the first call on.
-        try daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
+        // There is no phone to forget, but its thread is there from the first call on.
+        _ = try? daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try daemon.camera(camera).set(\.rotation, 0)
             try daemon.camera(camera).set(\.room, "as-is")
