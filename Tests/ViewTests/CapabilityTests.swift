@@ -52,7 +52,7 @@ import Testing
 
     @Test func `The self timer is in the menu, counts, and ends with a second press`() throws {
         try ShownWindow.with(hasScreenReader: true) { window in
-            try window.click("Menu")
+            try window.desktop.hand("key F10")
             let reader = try ScreenReader(window.daemon)
             try reader.press("Self Timer")
             try reader.press("10 Seconds")
