@@ -212,7 +212,10 @@ final class CamerasPage {
             let control = Self.control(name, in: daemon[\ControlsInterface.image, at: path] ?? [])
             return control.flatMap { $0.isActive ? .double(Double($0.value)) : nil }
         } set: { daemon, value, done in
-            let wanted = Int32(value.double ?? 0)
+            // The range is what the daemon says.
+            guard let wanted = Int32(exactly: (value.double ?? 0).rounded(.towardZero)) else {
+                return done(nil)
+            }
             daemon.call(\ControlsInterface.setImage, at: path, (name, wanted)) { done($0.error) }
         }
         return rows.slider(
