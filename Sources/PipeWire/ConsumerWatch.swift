@@ -89,8 +89,11 @@ package final class ConsumerWatch: PipeWireObserver {
                 process: UInt32(process) ?? 0
             )
         case .node(let client): owners[id] = client
-        case .failure:
+        case .failure(let reason):
             guard let link = links[id], nodes.contains(link.source) else { return }
+            // "no more input formats" where both ends have none in common, as `find_format` of
+            // PipeWire's context says, from 1.6 on its link. An end that goes fails it, too.
+            guard reason.hasPrefix("no "), reason.contains(" format") else { return }
             refused(owners[link.target].flatMap { programs[$0]?.name } ?? "")
         case .camera(let camera): owners[id] = camera.client
         case .microphone: break

@@ -177,7 +177,9 @@ package final class PipeWireConnection {
     }
 
     /// Passes on that the link which is the object `id` cannot be made.
-    fileprivate func failed(_ id: UInt32) { observer?.objectCame(id, .failure) }
+    fileprivate func failed(_ id: UInt32, _ reason: String) {
+        observer?.objectCame(id, .failure(reason))
+    }
 }
 
 /// A camera that is asked for its location.
@@ -204,7 +206,7 @@ private final class BoundObject {
         bound.pointee.link.info = { context, info in
             let connection: PipeWireConnection? = listener(context)
             guard let info = info?.pointee, info.state == PW_LINK_STATE_ERROR else { return }
-            connection?.failed(info.id)
+            connection?.failed(info.id, info.error.map { String(cString: $0) } ?? "")
         }
         let context = Unmanaged.passUnretained(connection).toOpaque()
         // `deinit` follows in either case.
@@ -263,8 +265,8 @@ package enum PipeWireObject: Hashable, Sendable {
     }
 
     case link(source: UInt32, target: UInt32)
-    /// A link that was reported before, and whose ends have no format in common.
-    case failure
+    /// A link that was reported before and cannot be made, with PipeWire's words for it.
+    case failure(String)
     /// A client of the process with this id, as text, with the name that it gives itself and the
     /// one that its sandbox has; each is empty if it is unknown.
     case client(process: String, name: String, application: String)

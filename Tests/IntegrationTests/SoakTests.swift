@@ -245,7 +245,7 @@ private final class Soak {
                 && daemon.stream.get(\.consumers) == 1
         }
         let problems = try daemon.problems
-        #expect(problems == [])
+        guard problems == [] else { throw ServiceFailed(description: "problems: \(problems)") }
         try expectFrames()
         try eventually("the photographs that nobody reads to be dropped", within: 40) {
             Holdings(of: daemon).names.keys.allSatisfy { !$0.contains("/pipe") }

@@ -27,7 +27,11 @@ struct ConsumerWatchTests {
         #expect(consumers.map(\.process) == [12, 0, 0])
         #expect(consumers.map(\.application) == ["", "org.example", ""])
         #expect(consumers.allSatisfy { $0.node == 7 })
-        for id: UInt32 in [43, 42, 99, 40] { watch.objectCame(id, .failure) }
+        for id: UInt32 in [43, 42, 99, 40] {
+            watch.objectCame(id, .failure("no more input formats"))
+        }
+        // It ended while it was linked.
+        watch.objectCame(41, .failure("error set input format: -32 (Broken pipe)"))
         #expect(refused.withLock { $0 } == ["first", ""])
     }
 }
