@@ -13,6 +13,7 @@ final class CamerasPage {
     private unowned let rows: PreferenceRows
     private let exchange = Button("Swap")
     private let phone = Button("Add Phone…")
+    private let network = Button("Add Network Camera…")
     private var cameras: PerRole<Parts>
 
     /// The part of the page that belongs to one camera.
@@ -82,12 +83,14 @@ final class CamerasPage {
         let cameras = PerRole { Parts($0, rows) }
         (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
-        for button in [exchange, phone] { button.place(.start, .start).setMargins(top: 12) }
+        for button in [exchange, phone, network] {
+            button.place(.start, .start).setMargins(top: 12)
+        }
         let roles = [Role.front, .back]
         for role in roles { tiles.append(cameras[role].tile.widget) }
         let groups = [
             PreferencesGroup("", [tiles]),
-            PreferencesGroup("", roles.map { cameras[$0].device } + [exchange, phone]),
+            PreferencesGroup("", roles.map { cameras[$0].device } + [exchange, phone, network]),
         ]
         page = PreferencesPage(
             "Cameras",
@@ -96,6 +99,7 @@ final class CamerasPage {
         )
         exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.answered) }
         phone.onClick { [unowned rows] in rows.owner.show(PhoneWindow.init) }
+        network.onClick { [unowned rows] in rows.owner.show(NetworkWindow.init) }
         roles.forEach(attach)
         rows.bind { [unowned self] in follow() }
     }

@@ -107,7 +107,7 @@ final class LayoutPicker {
     }
 
     private func watch() {
-        pictures?.update(isWatched: true)
+        pictures?.update(isWatched: !owner.window.isMinimized)
         pictures.map(tiles.show)
     }
 

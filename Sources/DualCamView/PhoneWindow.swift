@@ -8,22 +8,16 @@ import ViewCore
 /// The window that adds a phone: a code to scan, how it goes, and which picture the phone is to be.
 ///
 /// - Context: bound to GTK's thread.
-final class PhoneWindow: SideWindow {
+final class PhoneWindow: NewCameraWindow {
     private var url = ""
     /// `true` once the daemon has begun to wait for the phone.
     private var hasBegun = false
     private var isOver = false
-    /// The words for what went wrong last.
-    private var trouble: String?
     private var following: MainLoop.Timer?
     private var patience: MainLoop.Timer?
     private let picture: DrawingArea
     private let address = Label().shortens()
-    private let words = Label(PhoneWords.scan.joined(separator: " "), wraps: true)
-    private let main = Button("Main Picture")
-    private let inset = Button("Inset")
     private let again = Button("New Code")
-    private let uses: Box
 
     /// The side of the code in pixels: a multiple of the modules of one with its margin.
     private static let side = 41 * 6
@@ -33,25 +27,15 @@ final class PhoneWindow: SideWindow {
         picture = DrawingArea { canvas, size in Self.draw(shown.code, on: canvas, size) }
         picture.request(width: Self.side, height: Self.side)
         picture.place(.center, .center)
-        uses = Box(spacing: 12, [main.style("suggested-action"), inset]).place(.center, .center)
-        let done = Button("Done")
-        let content = [
-            picture, address.style("numeric"), words, uses, again.place(.center, .center),
-        ]
-        let column = Box(vertical: true, spacing: 16, content).place(.fill, .fill, margin: 24)
         super.init(
             over: owner,
-            Window(
-                owner.application,
-                title: "Add Phone",
-                size: Size(width: 400, height: 480),
-                Box(vertical: true, [HeaderBar([], [done]), column])
-            )
+            "Add Phone",
+            Size(width: 400, height: 480),
+            before: [picture, address.style("numeric")],
+            after: [again.place(.center, .center)]
         )
-        done.onClick { [unowned self] in window.close() }
+        camera = ("phone", Options())
         again.onClick { [unowned self] in pair(shown) }
-        main.onClick { [unowned self] in use(\SceneInterface.main) }
-        inset.onClick { [unowned self] in use(\SceneInterface.inset) }
         pair(shown)
         window.present()
         following = MainLoop.Timer(every: 0.25) { [unowned self] in show() }
@@ -132,16 +116,5 @@ final class PhoneWindow: SideWindow {
         again.isVisible = isOver
         if isThere { words.text = "The phone is connected. Use it as:" }
         if let text = trouble ?? state?.words { words.text = text }
-    }
-
-    private func use(_ place: KeyPath<SceneInterface, PropertyMember<ObjectPath>>) {
-        guard let path = owner.daemon?[place] else { return }
-        trouble = nil
-        owner.daemon?.call(\CameraInterface.use, at: path, "phone") { [weak self] answer in
-            switch answer {
-            case .success: self?.window.close()
-            case .failure(let error): self?.trouble = PictureWindow.words(error)
-            }
-        }
     }
 }

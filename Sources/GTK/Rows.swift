@@ -98,8 +98,9 @@ package final class SegmentRow: Row {
 
 /// A row of words that people write.
 package final class EntryRow: Widget {
-    package init(_ title: String) {
-        super.init(adw_entry_row_new())
+    /// Creates a row of words, which nobody can read if it `isSecret`.
+    package init(_ title: String, isSecret: Bool = false) {
+        super.init(isSecret ? adw_password_entry_row_new() : adw_entry_row_new())
         adw_preferences_row_set_use_markup(cast(), 0)
         adw_preferences_row_set_title(cast(), title)
     }
@@ -113,6 +114,9 @@ package final class EntryRow: Widget {
             if !isBusy, newValue != text { gtk_editable_set_text(opaque, newValue) }
         }
     }
+
+    /// Calls `handler` when people press Return.
+    package func onReturn(_ handler: @escaping () -> Void) { connect("entry-activated", handler) }
 
     /// Calls `handler` when people are done with their words.
     package func onApply(_ handler: @escaping () -> Void) {
