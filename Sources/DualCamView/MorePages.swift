@@ -63,7 +63,9 @@ extension PreferenceRows {
             row.words = folder.hasPrefix(home) ? String(folder.dropFirst(home.count)) : folder
         }
         choose.onClick { [unowned self] in
-            window?.chooseFolder(title) { [weak self] in self?.set(.key(key), .string($0)) }
+            window?.choose(title, isFolder: true) { [weak self] in
+                self?.set(.key(key), .string($0))
+            }
         }
         open.onClick { [unowned self] in
             // Before the first picture there is none.

@@ -72,7 +72,7 @@ final class PicturePage {
             icon: icon("layout"),
             [
                 PreferencesGroup("", [tiles]), PreferencesGroup("Inset", inset),
-                PreferencesGroup("Behind", behind),
+                PreferencesGroup("Behind", behind + [Self.awayRow(rows)]),
                 PreferencesGroup("Title", [name, second, corner, isTitled]),
                 PreferencesGroup("Page", paper),
             ]
@@ -97,6 +97,29 @@ final class PicturePage {
         } set: { daemon, value, done in
             daemon.set(\SceneInterface.insetCorner, to: value.string ?? "", done)
         }
+    }
+
+    /// Returns the row of the picture in place of the cameras.
+    private static func awayRow(_ rows: PreferenceRows) -> GTK.Row {
+        let place = ValuePlace.property(\SceneInterface.away)
+        let none = Button(icon: icon("trash"), "Show No Picture While Cameras Are Off").style(
+            "flat"
+        )
+        let choose = Button(icon: icon("folder"), "Choose a Picture While Cameras Are Off")
+        let row = GTK.Row("While cameras are off", "", after: [none, choose])
+        none.onClick { [unowned rows] in rows.set(place, .string("")) }
+        choose.onClick { [unowned rows] in
+            rows.window?.choose("Choose a Picture", isFolder: false) { [weak rows] in
+                rows?.set(place, .string($0))
+            }
+        }
+        rows.bind(choose, place) { [unowned row, unowned none] value in
+            let path = value.string ?? ""
+            row.words =
+                path.split(separator: "/").last.map(String.init) ?? "No picture of your own"
+            none.isVisible = !path.isEmpty
+        }
+        return row
     }
 
     private func attachTitle() {

@@ -4,9 +4,11 @@ extension Window {
     /// Shows `message` for some seconds at the bottom of a window of preferences.
     package func tell(_ message: String) { cgtk_preferences_toast(widget, toast(message)) }
 
-    /// Lets people choose a folder, whose path `done` gets.
-    package func chooseFolder(_ title: String, _ done: @escaping (String) -> Void) {
-        guard let dialog = cgtk_folder_chooser(window, title) else { return }
+    /// Lets people choose a file or a folder, whose path `done` gets.
+    package func choose(_ title: String, isFolder: Bool, _ done: @escaping (String) -> Void) {
+        let action =
+            isFolder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN
+        guard let dialog = cgtk_chooser(window, title, action) else { return }
         let object = Object(taking: dialog)
         // It lives until it is answered.
         let own = Unmanaged.passRetained(object)
