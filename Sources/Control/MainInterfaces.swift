@@ -83,6 +83,7 @@ package struct SceneInterface: InterfaceMembers {
     package let insetPosition = PropertyMember<[Double]>("InsetPosition", .readWrite(.everyone))
     package let insetSize = PropertyMember<Double>("InsetSize", .readWrite(.everyone))
     package let background = PropertyMember<String>("Background", .readWrite)
+    package let away = PropertyMember<String>("Away", .readWrite)
     package let swapIcon = PropertyMember<Bool>("SwapIcon", .readWrite(.everyone))
     package let hud = PropertyMember<String>("Hud", .readWrite(.everyone))
     package let hudConsumer = PropertyMember<String>("HudConsumer")

@@ -31,10 +31,12 @@ final class CaptureService {
         server.export(CaptureInterface.self, at: DualCam.path) { [unowned self] capture in
             showState(capture)
             capture.answer(\.takePhoto) { [unowned self] call throws(DBusError) in
-                try count(call, call.options.in, for: .photo) { photos.take(call) }
+                let wish = try photos.wish(of: call)
+                try count(call, call.options.in, for: .photo) { photos.take(call, wish) }
             }
             capture.answer(\.takePhotoTo) { [unowned self] call throws(DBusError) in
-                try count(call, call.options.in, for: .photo) { photos.take(call) }
+                let wish = try photos.wish(of: call)
+                try count(call, call.options.in, for: .photo) { photos.take(call, wish) }
             }
             capture.answer(\.startRecording) { [unowned self] call throws(DBusError) in
                 let request = try request(call.options)

@@ -69,6 +69,10 @@ final class Daemon {
         )
         threads.handle = { [unowned self] in handle($0) }
         rooms.onChange = { [unowned self] in change() }
+        rooms.onAway = { [unowned self] picture, path in
+            frames?.keep(away: picture)
+            send(.scene(.awayRead(path)))
+        }
     }
 
     // What the extensions use most.
@@ -104,6 +108,7 @@ final class Daemon {
         try threads.startCapture()
         try threads.startOthers()
         try threads.startComposite(state.scene, configuration)
+        rooms.show(away: state.away.path)
         offerCameras()
         for event in configuration.changes(from: nil).events { send(event) }
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.lookDuration)
@@ -218,6 +223,7 @@ final class Daemon {
         case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
         case .showScene: frames?.show(state.scene)
         case .showRoom(let role): rooms.show(state.cameras[role].roomLook, of: role)
+        case .readAway: rooms.show(away: state.away.path)
         case .freeze(let role, let change):
             for pipeline in CapturePipeline.allCases {
                 let slot = slots[role][pipeline]
@@ -471,6 +477,7 @@ final class Daemon {
     private func replaceCompositeThread() {
         do throws(SystemError) {
             try threads.startComposite(state.scene, configuration)
+            rooms.show(away: state.away.path)
             offerCameras()
             send(.stream(.setOutput(configuration.output.size)))
         } catch {

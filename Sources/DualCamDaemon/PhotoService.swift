@@ -20,6 +20,7 @@ final class PhotoService {
         /// Gives the call its answer.
         let answer: (Result<[[String: Value]], DBusError>) -> Void
         let wish: Wish
+        let destination: PhotoWriter.Destination
         /// The subjects. A camera that does not deliver is removed if the call named none.
         private(set) var subjects: [RecordedPicture]
         private(set) var roles: Set<Role>
@@ -37,6 +38,7 @@ final class PhotoService {
             by program: String,
             _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void,
             _ wish: Wish,
+            to destination: PhotoWriter.Destination,
             _ subjects: [RecordedPicture],
             of roles: Set<Role>,
             isLive: Bool
@@ -44,6 +46,7 @@ final class PhotoService {
             self.program = program
             self.answer = answer
             self.wish = wish
+            self.destination = destination
             self.subjects = subjects
             self.roles = roles
             self.isLive = isLive
@@ -58,7 +61,7 @@ final class PhotoService {
 
         /// Removes `role`, and returns `true`, if the call named none and another camera is left.
         func leaves(_ role: Role) -> Bool {
-            guard wish.words == nil, subjects.count > 1 else { return false }
+            guard wish.subjects == nil, subjects.count > 1 else { return false }
             subjects.removeAll { $0.role == role }
             roles.remove(role)
             return true
@@ -66,19 +69,27 @@ final class PhotoService {
     }
 
     /// The photographs that a call asks for.
-    private struct Wish {
-        /// The words for the pictures; `nil`: all cameras that deliver.
-        let words: [String]?
+    struct Wish {
+        /// The pictures; `nil`: those of all cameras that deliver.
+        let subjects: [RecordedPicture]?
         /// `true` if the call has room for one photograph.
         let isOne: Bool
-        let destination: PhotoWriter.Destination
         /// `true` if the cameras are to use their largest mode.
         let isFull: Bool
         /// `true` if each photograph is to get a movie; `nil`: as the user has set.
         let wantsMovie: Bool?
 
-        /// Throws the reason why photographs of `subjects` cannot be as wished.
-        func check(_ subjects: [RecordedPicture]) throws(DBusError) {
+        /// Throws the reason why no photographs can be as a call wishes, whatever cameras there are.
+        fileprivate init(
+            _ words: [String]?,
+            isOne: Bool,
+            full: Bool?,
+            live: Bool?
+        ) throws(DBusError) {
+            subjects = try words.map { words throws(DBusError) in
+                try PhotoService.subjects(words, isOne: isOne)
+            }
+            (self.isOne, isFull, wantsMovie) = (isOne, full ?? false, live)
             if isFull, subjects == [.stream] {
                 throw .outOfRange(
                     "The stream has only one size. Use full with the back or the front camera."
@@ -134,19 +145,35 @@ final class PhotoService {
         isProceeding = false
     }
 
+    typealias PhotosCall = Call<Void, CaptureInterface.Photo, [[String: Value]]>
+    typealias PhotoCall = Call<
+        (SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]
+    >
+
+    /// Returns what a call asks for. Throws the reason why that cannot be, whatever cameras there
+    /// are.
+    func wish(of call: PhotosCall) throws(DBusError) -> Wish {
+        let options = call.options
+        return try Wish(options.of, isOne: false, full: options.full, live: options.live)
+    }
+
+    /// Returns what a call asks for that brings its file, as the other one does.
+    func wish(of call: PhotoCall) throws(DBusError) -> Wish {
+        let ((file, word), options) = (call.arguments, call.options)
+        guard PhotoWriter.isWritable(file.number) else {
+            throw .invalidArguments("The photo's file is not open for writing.")
+        }
+        return try Wish([word], isOne: true, full: options.full, live: options.live)
+    }
+
     /// Takes photographs as files of their own.
-    func take(_ call: Call<Void, CaptureInterface.Photo, [[String: Value]]>) {
-        let (options, capture) = (call.options, daemon.configuration.capture)
+    func take(_ call: PhotosCall, _ wish: Wish) {
+        let capture = daemon.configuration.capture
         program(call.sender) { [unowned self] program in
             begin(
                 by: program,
-                Wish(
-                    words: options.of,
-                    isOne: false,
-                    destination: .folder(capture.photoDirectory, mode: capture.fileMode.bits),
-                    isFull: options.full ?? false,
-                    wantsMovie: options.live
-                ),
+                wish,
+                to: .folder(capture.photoDirectory, mode: capture.fileMode.bits),
                 whenCallerLeaves: call.whenCallerLeaves
             ) { [unowned self] result in
                 for photo in (try? result.get()) ?? [] {
@@ -158,21 +185,13 @@ final class PhotoService {
     }
 
     /// Takes one photograph into a file of the caller's.
-    func take(_ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>) {
+    func take(_ call: PhotoCall, _ wish: Wish) {
         let (file, word) = call.arguments
-        guard PhotoWriter.isWritable(file.number) else {
-            return call.fail(.invalidArguments("The photo's file is not open for writing."))
-        }
         program(call.sender) { [unowned self] program in
             begin(
                 by: program,
-                Wish(
-                    words: [word],
-                    isOne: true,
-                    destination: .descriptor { file.number },
-                    isFull: call.options.full ?? false,
-                    wantsMovie: call.options.live
-                ),
+                wish,
+                to: .descriptor { file.number },
                 whenCallerLeaves: call.whenCallerLeaves
             ) { [unowned self] result in
                 let places = Role(rawValue: word).map { corners(of: $0) }
@@ -192,13 +211,14 @@ final class PhotoService {
     private func begin(
         by program: String?,
         _ wish: Wish,
+        to destination: PhotoWriter.Destination,
         whenCallerLeaves: (@escaping () -> Void) -> Void,
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) {
         let request: Request
         do throws(DBusError) {
             guard let program else { throw Self.left }
-            request = try self.request(by: program, wish, answer)
+            request = try self.request(by: program, wish, to: destination, answer)
         } catch {
             return answer(.failure(error))
         }
@@ -218,6 +238,7 @@ final class PhotoService {
     private func request(
         by program: String,
         _ wish: Wish,
+        to destination: PhotoWriter.Destination,
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) throws(DBusError) -> Request {
         try checkRoom(for: program)
@@ -227,23 +248,20 @@ final class PhotoService {
         }
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
-        let isOne = wish.isOne
         let subjects =
-            try wish.words.map { words throws(DBusError) in
-                try Self.subjects(words, isOne: isOne)
-            } ?? present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
+            wish.subjects ?? present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
         for role in subjects.compactMap(\.role) where !present.contains(role) {
             throw .noCamera("There is no \(role.rawValue) camera.")
         }
-        try wish.check(subjects)
         let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
         let request = Request(
             by: program,
             answer,
             wish,
+            to: destination,
             subjects,
             of: Set(roles),
-            isLive: wish.wantsMovie ?? (state.takesLivePhotos && !isOne && !wish.isFull)
+            isLive: wish.wantsMovie ?? (state.takesLivePhotos && !wish.isOne && !wish.isFull)
         )
         if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
             throw .busy(
@@ -282,7 +300,7 @@ final class PhotoService {
     }
 
     /// Returns the pictures that `words` name, each once.
-    static func subjects(
+    nonisolated static func subjects(
         _ words: [String],
         isOne: Bool
     ) throws(DBusError) -> [RecordedPicture] {
@@ -373,7 +391,7 @@ final class PhotoService {
         let taken: @Sendable () -> Void = { mailbox.onMain { self.taken(request) } }
         daemon.threads.takePhotos(
             stills,
-            to: request.wish.destination,
+            to: request.destination,
             for: request.program,
             taken: taken
         ) { result in

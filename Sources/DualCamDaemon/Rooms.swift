@@ -6,7 +6,8 @@ import Imaging
 import Platform
 
 /// Tells the cameras' slots how to hide the rooms behind persons, and has the pictures read that
-/// are shown instead. Until one is read, and if it cannot be, all is hidden.
+/// are shown instead of them, or of cameras that are off. Until one for a room is read, and if it
+/// cannot be, all is hidden.
 @MainActor
 final class Rooms {
     private enum Picture {
@@ -20,10 +21,14 @@ final class Rooms {
     private var looks = PerRole(back: RoomLook(), front: RoomLook())
     /// The pictures that are shown, by their paths.
     private var pictures: [String: Picture] = [:]
+    /// The file of the picture that is shown while the cameras are off; `nil`: none.
+    private var away: String?
     /// The pictures in which each camera's thread looks for persons.
     var steps = PerRole(back: RoomPace.Step.each, front: .each)
     /// Called when a picture was read, or not.
     var onChange: () -> Void = {}
+    /// Called with the picture for when the cameras are off, and its file.
+    var onAway: (Frame, String) -> Void = { _, _ in }
 
     init(_ slots: PerRole<PerPipeline<FrameSlot>>, _ mailbox: EventLoop.Mailbox) {
         (self.slots, self.mailbox) = (slots, mailbox)
@@ -33,28 +38,48 @@ final class Rooms {
     func show(_ look: RoomLook, of role: Role) {
         looks[role] = look
         if look.room == .asIs { steps[role] = .each }
-        let paths = Set(Role.allCases.compactMap { looks[$0].room.path })
+        readMissing()
+        cover(role)
+    }
+
+    /// Reads the picture for when the cameras are off.
+    func show(away path: String?) {
+        away = path
+        readMissing()
+        if let path { offerAway(path) }
+    }
+
+    private func offerAway(_ path: String) {
+        if case .read(let picture)? = pictures[path] { onAway(picture, path) }
+    }
+
+    private func readMissing() {
+        let paths = Set((Role.allCases.map { looks[$0].room.path } + [away]).compactMap { $0 })
         for path in pictures.keys where !paths.contains(path) { pictures[path] = nil }
         for path in paths where pictures[path] == nil { read(path) }
-        cover(role)
     }
 
     /// The problems, a sentence each.
     var problems: [String] {
-        Role.allCases.compactMap { role in
-            let name = "The room in the \(role.rawValue) camera’s picture"
-            if case .unreadable(let reason)? = looks[role].room.path.flatMap({ pictures[$0] }) {
-                return "\(name) is blurred, and you with it: \(reason)"
-            }
-            return switch steps[role] {
-            case .each: nil
-            case .everySecond:
-                "\(name) is hidden less exactly, since this computer is too slow."
-            case .none:
-                "\(name) is blurred, and you with it, since this computer is too slow. "
-                    + "DualCam tries again each minute."
-            }
+        var problems: [String] = []
+        if case .unreadable(let reason)? = away.flatMap({ pictures[$0] }) {
+            problems = ["The picture for when the cameras are off is not shown: \(reason)"]
         }
+        return problems
+            + Role.allCases.compactMap { role in
+                let name = "The room in the \(role.rawValue) camera’s picture"
+                if case .unreadable(let reason)? = looks[role].room.path.flatMap({ pictures[$0] }) {
+                    return "\(name) is blurred, and you with it: \(reason)"
+                }
+                return switch steps[role] {
+                case .each: nil
+                case .everySecond:
+                    "\(name) is hidden less exactly, since this computer is too slow."
+                case .none:
+                    "\(name) is blurred, and you with it, since this computer is too slow. "
+                        + "DualCam tries again each minute."
+                }
+            }
     }
 
     private func cover(_ role: Role) {
@@ -99,6 +124,7 @@ final class Rooms {
         guard pictures[path] != nil else { return }
         pictures[path] = picture
         for role in Role.allCases where looks[role].room.path == path { cover(role) }
+        if path == away { offerAway(path) }
         onChange()
     }
 }

@@ -342,6 +342,29 @@ enum RoomKind: CameraKind {
     }
 }
 
+enum AwayPicture: PropertyKind {
+    static var verb: PropertyVerb {
+        PropertyVerb(
+            "away-picture",
+            "Choose a picture to show while privacy closes the cameras, and until they start.",
+            of: SceneInterface.self,
+            ["Away"]
+        ) { name in
+            PropertyVerb.Text(
+                help: "The file of a picture, or none.",
+                completion: .file(),
+                expected: "none or a file that is there",
+                read: { given in
+                    if given == "none" { return .set(.string("")) }
+                    let path = absolutePath(given)
+                    return access(path, R_OK) == 0 ? .set(.string(path)) : nil
+                },
+                shown: { $0[name]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "none" }
+            )
+        }
+    }
+}
+
 enum RoomBlur: CameraKind {
     static var verb: PropertyVerb {
         PropertyVerb(

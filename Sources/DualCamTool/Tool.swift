@@ -28,7 +28,7 @@ struct Tool: CommandFamily {
                 subcommands: [
                     SwapPictures.self, Inset.self, Adjust<MainCamera>.self,
                     Adjust<LayoutKind>.self, Adjust<SwapIcon>.self, Adjust<Hud>.self, Scenes.self,
-                    SetTitle.self,
+                    SetTitle.self, Adjust<AwayPicture>.self,
                 ]
             ),
             CommandGroup(name: "Recording", subcommands: [Record.self]),

@@ -13,6 +13,7 @@ final class CamerasPage {
     private unowned let rows: PreferenceRows
     private let exchange = Button("Swap")
     private let phone = Button("Add Phone…")
+    private let network = Button("Add Network Camera…")
     private var cameras: PerRole<Parts>
 
     /// The part of the page that belongs to one camera.
@@ -20,8 +21,7 @@ final class CamerasPage {
         let tile: CameraTile
         let mirror = Button(icon: icon("mirror"), "Mirror")
         let turn = Button(icon: icon("restart"), "Turn")
-        let device: ChoiceRow
-        let lens = ChoiceRow("Lens")
+        let device, lens: ChoiceRow
         let reset = Button("Reset All").style("flat")
         let controls: PreferencesGroup
         /// The source and the name of the camera whose controls were asked for last.
@@ -32,12 +32,33 @@ final class CamerasPage {
         var image: [ImageFacts] = []
         var sliders: [SliderRow] = []
 
-        init(_ role: Role) {
-            device = ChoiceRow(role == .front ? "Shows you" : "Shows your view")
+        init(_ role: Role, _ rows: PreferenceRows) {
+            let path = role.path
+            let camera = ValuePlace("\(path) Device") { [unowned rows] _ in
+                let choice = rows.owner.choice(of: role)
+                return .string(choice.options[choice.present].device)
+            } set: { [unowned rows] _, value, done in
+                rows.owner.use(value.string ?? "", as: role, done)
+            }
+            let title = role == .front ? "Shows you" : "Shows your view"
+            device = rows.choice(title, camera) { [unowned rows] in
+                rows.owner.choice(of: role).options.map { (.text($0.device), $0.name) }
+            }
+            let chosen = ValuePlace("\(path) Lens") {
+                $0[\CameraInterface.lens, at: path].map { .string($0) }
+            } set: { daemon, value, done in
+                let name = value.string ?? ""
+                daemon.call(\CameraInterface.selectLens, at: path, name) { done($0.error) }
+            }
+            lens = rows.choice("Lens", chosen) { [unowned rows] in
+                (rows.daemon?[\CameraInterface.lenses, at: path] ?? []).map {
+                    (.text($0.first), $0.first.replacing("-", with: " ").capitalizedFirst)
+                }
+            }
             mirror.named("Mirror: \(role.words)")
             turn.named("Turn: \(role.words)")
             tile = CameraTile(Size(width: 256, height: 144), [mirror, turn])
-            controls = PreferencesGroup("", "", after: reset)
+            controls = PreferencesGroup(after: reset)
             reset.isVisible = false
         }
     }
@@ -59,19 +80,17 @@ final class CamerasPage {
     }
 
     init(_ rows: PreferenceRows) {
-        let cameras = PerRole(Parts.init)
+        let cameras = PerRole { Parts($0, rows) }
         (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
-        for button in [exchange, phone] { button.place(.start, .start).setMargin(top: 12) }
+        for button in [exchange, phone, network] {
+            button.place(.start, .start).setMargins(top: 12)
+        }
         let roles = [Role.front, .back]
         for role in roles { tiles.append(cameras[role].tile.widget) }
         let groups = [
-            PreferencesGroup("", "", [tiles]),
-            PreferencesGroup(
-                "",
-                "",
-                roles.map { cameras[$0].device } + [exchange, phone]
-            ),
+            PreferencesGroup("", [tiles]),
+            PreferencesGroup("", roles.map { cameras[$0].device } + [exchange, phone, network]),
         ]
         page = PreferencesPage(
             "Cameras",
@@ -79,14 +98,15 @@ final class CamerasPage {
             groups + roles.map { cameras[$0].controls }
         )
         exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.answered) }
-        phone.onClick { [unowned rows] in rows.owner.addPhone() }
+        phone.onClick { [unowned rows] in rows.owner.show(PhoneWindow.init) }
+        network.onClick { [unowned rows] in rows.owner.show(NetworkWindow.init) }
         roles.forEach(attach)
         rows.bind { [unowned self] in follow() }
     }
 
     private func attach(_ role: Role) {
         let (parts, path, key) = (cameras[role], role.path, "cameras.\(role.rawValue)")
-        let exposure = ValuePlace(name: "\(path) Compensation") {
+        let exposure = ValuePlace("\(path) Compensation") {
             $0[\ControlsInterface.compensation, at: path].map { .double($0) }
         } set: { daemon, value, done in
             let stops = value.double ?? 0
@@ -103,54 +123,29 @@ final class CamerasPage {
             ),
             rows.row(
                 "Flicker from lights",
-                key: "\(key).anti-flicker",
+                .key("\(key).anti-flicker"),
                 names: ["By your region", "50 Hz", "60 Hz", "Camera default"]
             ),
-            rows.row("Keep the frame rate in low light", key: "\(key).hold-rate"), parts.lens,
+            rows.row("Keep the frame rate in low light", .key("\(key).hold-rate")), parts.lens,
         ]
         all.forEach(parts.controls.append)
         parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }
         parts.turn.onClick { [unowned rows] in rows.owner.turn(role, rows.answered) }
-        parts.device.onChoice { [unowned rows] index in
-            let options = rows.owner.choice(of: role).options
-            guard options.indices.contains(index) else { return }
-            rows.owner.use(options[index].device, as: role, rows.answered)
-        }
         parts.reset.onClick { [unowned self] in cameras[role].sliders.forEach { $0.reset() } }
-        parts.lens.onChoice { [unowned rows] index in
-            let lenses = rows.daemon?[\CameraInterface.lenses, at: path] ?? []
-            guard lenses.indices.contains(index) else { return }
-            let name = lenses[index].first
-            let done = rows.answered
-            rows.daemon?.call(\CameraInterface.selectLens, at: path, name) { done($0.error) }
-        }
     }
 
     private func follow() {
         exchange.isSensitive = rows.owner.exchangeable != nil
         for role in Role.allCases {
             let (parts, choice) = (cameras[role], rows.owner.choice(of: role))
-            parts.device.show(choice.options.map(\.name), chosen: choice.present)
             parts.controls.title = choice.options[choice.present].name
-            for widget in [parts.device, parts.mirror, parts.turn] {
-                widget.isSensitive = rows.isPresent
-            }
-            followLens(role)
+            for button in [parts.mirror, parts.turn] { button.isSensitive = rows.isPresent }
+            let lenses = rows.daemon?[\CameraInterface.lenses, at: role.path] ?? []
+            parts.lens.isVisible = lenses.count > 1
             followZoom(role)
             askForImage(of: role)
             followImage(role)
         }
-    }
-
-    private func followLens(_ role: Role) {
-        let (daemon, path, lens) = (rows.daemon, role.path, cameras[role].lens)
-        let names = (daemon?[\CameraInterface.lenses, at: path] ?? []).map(\.first)
-        let present = daemon?[\CameraInterface.lens, at: path] ?? ""
-        lens.isVisible = names.count > 1
-        lens.show(
-            names.map { $0.replacing("-", with: " ").capitalizedFirst },
-            chosen: names.firstIndex(of: present) ?? 0
-        )
     }
 
     private func followZoom(_ role: Role) {
@@ -162,7 +157,7 @@ final class CamerasPage {
         remove(cameras[role].zoom.map { [$0.row] } ?? [], from: controls)
         cameras[role].zoom = nil
         guard let range else { return }
-        let place = ValuePlace(name: "\(path) Zoom") {
+        let place = ValuePlace("\(path) Zoom") {
             $0[\CameraInterface.zoom, at: path].map { .double($0) }
         } set: { daemon, value, done in
             let zoom = value.double ?? 1
@@ -208,7 +203,7 @@ final class CamerasPage {
     /// Returns the row of an image control, which goes back to what its driver has at first.
     private func slider(_ facts: ImageFacts, at path: ObjectPath) -> SliderRow {
         let name = facts.name
-        let place = ValuePlace(name: "\(path) \(name)") { daemon in
+        let place = ValuePlace("\(path) \(name)") { daemon in
             let control = Self.control(name, in: daemon[\ControlsInterface.image, at: path] ?? [])
             return control.flatMap { $0.isActive ? .double(Double($0.value)) : nil }
         } set: { daemon, value, done in

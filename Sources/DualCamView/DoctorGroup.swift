@@ -29,7 +29,7 @@ final class DoctorGroup {
 
     init(_ rows: PreferenceRows) {
         self.rows = rows
-        programs = PreferencesGroup("Programs", "", [zoom], after: again)
+        programs = PreferencesGroup("Programs", [zoom], after: again)
         problems.isVisible = false
         zoom.append(after: makeDevice)
         again.onClick { [unowned self] in
@@ -42,10 +42,9 @@ final class DoctorGroup {
         hiding.onToggle { [unowned self] isOn in
             let wish = ["desktop.hide-cameras": Value.boolean(isOn)]
             self.rows.daemon?.call(\ConfigurationInterface.set, wish) { [weak self] answer in
-                guard let self else { return }
                 // The rules follow the wish.
-                if answer.error == nil { run(["--fix", "hide-cameras"], nil) }
-                self.rows.done(answer.error)
+                if answer.error == nil { self?.run(["--fix", "hide-cameras"], nil) }
+                self?.rows.done(answer.error)
             }
         }
         rows.bind(hiding, .key("desktop.hide-cameras")) { [unowned self] in
@@ -60,9 +59,7 @@ final class DoctorGroup {
         look()
     }
 
-    var groups: [PreferencesGroup] {
-        [programs, PreferencesGroup("", "", [hiding]), problems]
-    }
+    var groups: [PreferencesGroup] { [programs, PreferencesGroup("", [hiding]), problems] }
 
     /// The device for programs that know no other cameras; empty if there is none.
     private var device: String { rows.daemon?[\StreamInterface.loopbackDevice] ?? "" }

@@ -23,10 +23,7 @@ enum KWinScript {
 
     /// Asks KWin, if it runs, to keep the window above others and on every desktop.
     /// The script is in `folder`.
-    static func keepAbove(
-        _ connection: BusConnection,
-        folder: String? = RuntimeDirectory.path
-    ) {
+    static func keepAbove(_ connection: BusConnection, folder: String? = RuntimeDirectory.path) {
         guard let folder else { return }
         let path = "\(folder)/keep-above.js"
         do throws(SystemError) {

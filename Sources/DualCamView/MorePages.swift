@@ -14,57 +14,40 @@ extension PreferenceRows {
         let files = [
             folderRow("Photographs", "capture.photo-directory", .pictures),
             folderRow("Recordings", "capture.video-directory", .videos),
-            row("Format", key: "capture.format", names: ["MKV", "MP4"]),
+            row("Format", .key("capture.format"), names: ["MKV", "MP4"]),
         ]
         let what = [
             row(
                 "Also each camera by itself",
-                key: "capture.record-cameras",
+                .key("capture.record-cameras"),
                 words: "In files of their own"
             ),
             row(
                 "Live photographs",
-                \CaptureInterface.livePhoto,
+                .property(\CaptureInterface.livePhoto),
                 words: "A short movie with each photo"
             ),
-            row("Mirror photos", key: "capture.mirror-photos", words: "As in the stream"),
-            row("Allow swapping while recording", key: "capture.allow-swap-while-recording"),
+            row("Mirror photos", .key("capture.mirror-photos"), words: "As in the stream"),
+            row("Allow swapping while recording", .key("capture.allow-swap-while-recording")),
             row(
                 "Recording mark in the stream",
-                key: "scene.record-mark",
+                .key("scene.record-mark"),
                 words: "So that everyone knows"
             ),
         ]
-        let sound = [row("Record sound", key: "capture.audio"), microphoneRow]
+        let sound = [row("Record sound", .key("capture.audio")), microphoneRow]
+        let groups = [("Files", files), ("What is recorded", what), ("Sound", sound)]
         return PreferencesPage(
             "Recording",
             icon: icon("record"),
-            [
-                PreferencesGroup("Files", "", files),
-                PreferencesGroup("What is recorded", "", what),
-                PreferencesGroup("Sound", "", sound),
-            ]
+            groups.map { PreferencesGroup($0, $1) }
         )
     }
 
     private var microphoneRow: GTK.Row {
-        let row = ChoiceRow("Microphone")
-        var names: [String] = []
-        row.onChoice { [unowned self] in
-            if names.indices.contains($0) { set(.key("capture.microphone"), .string(names[$0])) }
+        choice("Microphone", .key("capture.microphone")) { [unowned self] in
+            [(.text(""), "System default")] + owner.microphones.map { (.text($0.name), $0.title) }
         }
-        bind(row, .key("capture.microphone")) { [unowned self, unowned row] value in
-            let (all, present) = (owner.microphones, value.string ?? "")
-            names = [""] + all.map(\.name)
-            // One that is chosen, and not there now.
-            if !names.contains(present) { names.append(present) }
-            let titles = ["System default"] + all.map(\.title)
-            row.show(
-                names.enumerated().map { $0 < titles.count ? titles[$0] : $1 },
-                chosen: names.firstIndex(of: present) ?? 0
-            )
-        }
-        return row
     }
 
     /// Returns the row of a folder, which is `key` of the configuration.
@@ -80,7 +63,9 @@ extension PreferenceRows {
             row.words = folder.hasPrefix(home) ? String(folder.dropFirst(home.count)) : folder
         }
         choose.onClick { [unowned self] in
-            window?.chooseFolder(title) { [weak self] in self?.set(.key(key), .string($0)) }
+            window?.choose(title, isFolder: true) { [weak self] in
+                self?.set(.key(key), .string($0))
+            }
         }
         open.onClick { [unowned self] in
             // Before the first picture there is none.
@@ -98,14 +83,11 @@ extension PreferenceRows {
         let sizes = ["640 × 360", "1280 × 720", "1920 × 1080", "2560 × 1440", "3840 × 2160"]
         let rates = [15, 24, 25, 30, 50, 60]
         let stream = [
-            choice("Size", size, "", sizes.map { (.text($0), $0) }),
-            choice(
-                "Frames per second",
-                .key("output.frame-rate"),
-                "",
+            choice("Size", size) { sizes.map { (.text($0), $0) } },
+            choice("Frames per second", .key("output.frame-rate")) {
                 rates.map { (.int($0), "\($0)") }
-            ),
-            row("Close the cameras when the screen locks", key: "desktop.close-at-lock"),
+            },
+            row("Close the cameras when the screen locks", .key("desktop.close-at-lock")),
         ]
         let stop = Button("")
         let reset = Button("Reset Everything…").style("destructive-action")
@@ -120,21 +102,20 @@ extension PreferenceRows {
             stop.label = isActive ? "Stop the Stream" : "Start the Stream"
             for button in [stop, reset] { button.isSensitive = isPresent }
         }
+        let groups: [(String, [Widget])] = [
+            ("Stream", stream), ("Window", windowRows), ("Help", helpRows),
+            ("", [Box(spacing: 8, [stop, reset])]),
+        ]
         return PreferencesPage(
             "General",
             icon: icon("general"),
-            [
-                PreferencesGroup("Stream", "", stream),
-                PreferencesGroup("Window", "", windowRows),
-                PreferencesGroup("Help", "", helpRows),
-                PreferencesGroup("", "", [Box(spacing: 8, [stop, reset])]),
-            ]
+            groups.map { PreferencesGroup($0, $1) }
         )
     }
 
     /// The size of the stream, "1280 × 720": two keys that change together.
     private var size: ValuePlace {
-        ValuePlace(name: "size") { daemon in
+        ValuePlace("size") { daemon in
             let numbers = [daemon[\StreamInterface.width], daemon[\StreamInterface.height]]
             return .string(numbers.map { "\($0 ?? 0)" }.joined(separator: " × "))
         } set: { daemon, value, done in
@@ -206,9 +187,9 @@ extension PreferenceRows {
 
     private var helpRows: [GTK.Row] {
         let all: [(String, (PreferenceRows) -> Void)] = [
-            ("Keyboard Shortcuts", { $0.owner.showKeys() }),
-            ("Report a Problem…", { $0.owner.showReport() }),
-            ("Set Up Again…", { $0.owner.showSetUp() }),
+            ("Keyboard Shortcuts", { $0.owner.show(KeysWindow.init) }),
+            ("Report a Problem…", { $0.owner.show(ReportWindow.init) }),
+            ("Set Up Again…", { $0.owner.show(SetUpWindow.init) }),
             ("About DualCam", { $0.window?.showAbout(version: DualCam.version) }),
         ]
         return all.map { title, act in

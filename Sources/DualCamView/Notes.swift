@@ -162,12 +162,7 @@ final class RecordingPill {
         bar = DrawingArea { canvas, size in
             guard let filled = meter.filled else { return }
             for index in 0..<Self.marks {
-                let mark = Rect(
-                    x: Double(index * 5),
-                    y: 0,
-                    width: 3,
-                    height: Double(size.height)
-                )
+                let mark = Rect(x: Double(index * 5), y: 0, width: 3, height: Double(size.height))
                 let isFull = filled * Double(Self.marks) > Double(index)
                 let color: Color = index < Self.marks - 2 ? .white() : .amber
                 canvas.fill(mark, radius: 1, isFull ? color : .white(0.3))

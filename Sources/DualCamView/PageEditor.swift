@@ -121,10 +121,9 @@ final class PageEditor {
         lock.isOn = isLocked
         pictures = try? WholePictures(
             daemon,
-            of: [role],
-            width: .max,
-            { [unowned self] in take() },
-            onTrouble: { [unowned self] in
+            of: role,
+            { [unowned self] in take($0, $1) },
+            failed: { [unowned self] in
                 // The next one comes.
                 guard look.picture == nil else { return }
                 close()
@@ -160,13 +159,10 @@ final class PageEditor {
             daemon.set(\CameraInterface.ink, at: path, to: ink.isOn, check)
         }
         if lock.isOn != isLocked {
-            let done: (Result<Void, DBusError>) -> Void = {
-                if case .failure(let error) = $0 { check(error) }
-            }
             if lock.isOn {
-                daemon.call(\ControlsInterface.lock, at: path, [], done)
+                daemon.call(\ControlsInterface.lock, at: path, []) { check($0.error) }
             } else {
-                daemon.call(\ControlsInterface.unlock, at: path, (), done)
+                daemon.call(\ControlsInterface.unlock, at: path, ()) { check($0.error) }
             }
         }
         if freeze.isOn != daemon[\CameraInterface.frozen, at: path] {
@@ -177,14 +173,14 @@ final class PageEditor {
 
     // MARK: The picture
 
-    private func take() {
-        guard let shown = pictures?[role], shown.pixels.size.area > 0 else { return }
-        (look.picture, edges) = (shown.pixels, shown.corners)
+    private func take(_ picture: Pixels, _ corners: [NormalizedPoint]) {
+        guard picture.size.area > 0 else { return }
+        (look.picture, edges) = (picture, corners)
         fit()
         if !hasCorners {
             hasCorners = true
             let known = daemon?[\CameraInterface.perspective, at: role.path]?.points ?? []
-            if let corners = PageCorners(known, in: shown.corners) {
+            if let corners = PageCorners(known, in: edges) {
                 look.corners = corners
             } else {
                 findPage(isAsked: false)

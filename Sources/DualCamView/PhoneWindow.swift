@@ -8,65 +8,42 @@ import ViewCore
 /// The window that adds a phone: a code to scan, how it goes, and which picture the phone is to be.
 ///
 /// - Context: bound to GTK's thread.
-final class PhoneWindow {
-    let window: Window
-    private unowned let owner: PictureWindow
+final class PhoneWindow: NewCameraWindow {
     private var url = ""
     /// `true` once the daemon has begun to wait for the phone.
     private var hasBegun = false
     private var isOver = false
-    /// The words for what went wrong last.
-    private var trouble: String?
     private var following: MainLoop.Timer?
     private var patience: MainLoop.Timer?
     private let picture: DrawingArea
     private let address = Label().shortens()
-    private let words = Label(PhoneWords.scan.joined(separator: " "), wraps: true)
-    private let main = Button("Main Picture")
-    private let inset = Button("Inset")
     private let again = Button("New Code")
-    private let uses: Box
 
     /// The side of the code in pixels: a multiple of the modules of one with its margin.
     private static let side = 41 * 6
 
-    init(over owner: PictureWindow, closed: @escaping () -> Void) {
-        self.owner = owner
+    init(over owner: PictureWindow) {
         let shown = Shown()
         picture = DrawingArea { canvas, size in Self.draw(shown.code, on: canvas, size) }
         picture.request(width: Self.side, height: Self.side)
         picture.place(.center, .center)
-        uses = Box(spacing: 12, [main.style("suggested-action"), inset]).place(.center, .center)
-        let done = Button("Done")
-        let column = Box(
-            vertical: true,
-            spacing: 16,
-            [picture, address.style("numeric"), words, uses, again.place(.center, .center)]
+        super.init(
+            over: owner,
+            "Add Phone",
+            Size(width: 400, height: 480),
+            before: [picture, address.style("numeric")],
+            after: [again.place(.center, .center)]
         )
-        column.setMargins(24)
-        window = Window(
-            owner.application,
-            title: "Add Phone",
-            size: Size(width: 400, height: 480),
-            Box(vertical: true, [HeaderBar([], [done]), column])
-        )
-        window.belongs(to: self)
-        window.setParent(owner.window)
-        window.onClose { [unowned self, unowned owner] in
-            following?.cancel()
-            patience?.cancel()
-            owner.daemon?.call(\PhoneInterface.cancel, ())
-            closed()
-            return false
-        }
-        done.onClick { [unowned self] in window.close() }
+        camera = ("phone", Options())
         again.onClick { [unowned self] in pair(shown) }
-        main.onClick { [unowned self] in use(\SceneInterface.main) }
-        inset.onClick { [unowned self] in use(\SceneInterface.inset) }
-        window.closesOnKey()
         pair(shown)
         window.present()
-        following = MainLoop.Timer(every: 0.25) { [unowned self] in follow() }
+        following = MainLoop.Timer(every: 0.25) { [unowned self] in show() }
+    }
+
+    override func closed() {
+        (following, patience) = (nil, nil)
+        owner.daemon?.call(\PhoneInterface.cancel, ())
     }
 
     /// The code that is drawn.
@@ -112,7 +89,7 @@ final class PhoneWindow {
                 (isOver, trouble) = (true, PictureWindow.words(error))
             }
             picture.redraw()
-            follow()
+            show()
         }
     }
 
@@ -125,7 +102,7 @@ final class PhoneWindow {
         if state == .waiting { words.text = PhoneWords.nobody(port: port) }
     }
 
-    private func follow() {
+    private func show() {
         if state != nil {
             hasBegun = true
         } else if hasBegun, !isOver {
@@ -139,16 +116,5 @@ final class PhoneWindow {
         again.isVisible = isOver
         if isThere { words.text = "The phone is connected. Use it as:" }
         if let text = trouble ?? state?.words { words.text = text }
-    }
-
-    private func use(_ place: KeyPath<SceneInterface, PropertyMember<ObjectPath>>) {
-        guard let path = owner.daemon?[place] else { return }
-        trouble = nil
-        owner.daemon?.call(\CameraInterface.use, at: path, "phone") { [weak self] answer in
-            switch answer {
-            case .success: self?.window.close()
-            case .failure(let error): self?.trouble = PictureWindow.words(error)
-            }
-        }
     }
 }

@@ -60,12 +60,7 @@ final class PickWindow {
             [header, message, ScrolledWindow(downwards: grid).expand()]
         )
         toasts = ToastOverlay(column)
-        window = Window(
-            application,
-            title: wish.title,
-            size: Size(width: 640, height: 480),
-            toasts
-        )
+        window = Window(application, title: wish.title, size: Size(width: 640, height: 480), toasts)
         window.belongs(to: self)
         take.isVisible = wish.kind != .movie
         take.onClick { [unowned self] in takePhoto() }

@@ -11,7 +11,7 @@ import ViewCore
 final class PicturePage {
     let page: PreferencesPage
     private unowned let rows: PreferenceRows
-    private let layouts: [(layout: Layout, button: ToggleButton, miniature: Miniature)]
+    private let layouts: LayoutTiles
     private let name = EntryRow("Name")
     private let second = EntryRow("Second line")
     private let isTitled = SwitchRow("Show it")
@@ -21,32 +21,35 @@ final class PicturePage {
 
     init(_ rows: PreferenceRows) {
         self.rows = rows
-        layouts = Layout.allCases.map { layout in
-            let miniature = Miniature(Size(width: 108, height: 61))
-            let column = Box(vertical: true, spacing: 4, [miniature.widget, Label(layout.title)])
-            return (layout, ToggleButton(column, layout.title), miniature)
+        layouts = LayoutTiles(rows.owner, Size(width: 108, height: 61))
+        layouts.group.onChoice { [unowned rows] in
+            rows.daemon?.set(\SceneInterface.layout, to: $0.rawValue, rows.answered)
         }
         let tiles = FlowBox(most: 4, spacing: 8)
-        for (_, button, _) in layouts { tiles.append(button.style("flat", "pick-tile")) }
-        let corner = rows.row("Place", \SceneInterface.titleCorner)
+        for (_, button) in layouts.group.buttons { tiles.append(button.style("flat", "pick-tile")) }
+        let corner = rows.row("Place", .property(\SceneInterface.titleCorner))
         let straight = GTK.Row("Straighten", "The page that your view shows", after: [straighten])
         let inset = [
-            rows.row("Shape", \SceneInterface.insetShape, icons: ["rectangle", "circle"]),
-            rows.row("Size", \SceneInterface.insetSize),
-            rows.choice("Place", Self.place, "Or drag it in the picture", Self.corners),
-            rows.row("Show it", \SceneInterface.insetVisible),
-            rows.row("Show the swap icon", \SceneInterface.swapIcon),
+            rows.row(
+                "Shape",
+                .property(\SceneInterface.insetShape),
+                icons: ["rectangle", "circle"]
+            ),
+            rows.row("Size", .property(\SceneInterface.insetSize)),
+            rows.choice("Place", Self.place, "Or drag it in the picture") { Self.corners },
+            rows.row("Show it", .property(\SceneInterface.insetVisible)),
+            rows.row("Show the swap icon", .property(\SceneInterface.swapIcon)),
         ]
         let behind = [
             rows.row(
                 "Empty edges",
-                \SceneInterface.background,
+                .property(\SceneInterface.background),
                 words: "Where a camera’s picture has another shape",
                 names: ["As it fits", "Blurred", "Black", "None: cut the rest off"]
             ),
             rows.row(
                 "Camera values",
-                \SceneInterface.hud,
+                .property(\SceneInterface.hud),
                 words: "Shown in the picture to everyone",
                 names: ["Never", "In Pro mode", "Always"]
             ),
@@ -55,14 +58,12 @@ final class PicturePage {
             straight,
             rows.row(
                 "Ink",
-                \CameraInterface.ink,
-                at: DualCam.backPath,
+                .property(\CameraInterface.ink, at: DualCam.backPath),
                 words: "Dark on even white, without the shadow"
             ),
             rows.row(
                 "Freeze",
-                \CameraInterface.frozen,
-                at: DualCam.backPath,
+                .property(\CameraInterface.frozen, at: DualCam.backPath),
                 words: "Your view stands still, while you lay out the next page"
             ),
         ]
@@ -70,19 +71,12 @@ final class PicturePage {
             "Picture",
             icon: icon("layout"),
             [
-                PreferencesGroup("", "", [tiles]), PreferencesGroup("Inset", "", inset),
-                PreferencesGroup("Behind", "", behind),
-                PreferencesGroup("Title", "", [name, second, corner, isTitled]),
-                PreferencesGroup("Page", "", paper),
+                PreferencesGroup("", [tiles]), PreferencesGroup("Inset", inset),
+                PreferencesGroup("Behind", behind + [Self.awayRow(rows)]),
+                PreferencesGroup("Title", [name, second, corner, isTitled]),
+                PreferencesGroup("Page", paper),
             ]
         )
-        for (layout, button, _) in layouts {
-            button.onToggle { [unowned self, unowned rows] _ in
-                // The present one stays marked when it is chosen again.
-                for other in layouts { other.button.isOn = other.layout == layout }
-                rows.daemon?.set(\SceneInterface.layout, to: layout.rawValue, rows.answered)
-            }
-        }
         attachTitle()
         straighten.onClick { [unowned self] in straightenPage() }
         rows.bind { [unowned self] in follow() }
@@ -95,7 +89,7 @@ final class PicturePage {
 
     /// The corner of the inset; words that name none while it is elsewhere.
     private static var place: ValuePlace {
-        ValuePlace(name: "Place") { daemon in
+        ValuePlace("Place") { daemon in
             guard daemon[\SceneInterface.insetPosition]?.isEmpty != false else {
                 return .string("Where you dropped it")
             }
@@ -103,6 +97,29 @@ final class PicturePage {
         } set: { daemon, value, done in
             daemon.set(\SceneInterface.insetCorner, to: value.string ?? "", done)
         }
+    }
+
+    /// Returns the row of the picture in place of the cameras.
+    private static func awayRow(_ rows: PreferenceRows) -> GTK.Row {
+        let place = ValuePlace.property(\SceneInterface.away)
+        let none = Button(icon: icon("trash"), "Show No Picture While Cameras Are Off").style(
+            "flat"
+        )
+        let choose = Button(icon: icon("folder"), "Choose a Picture While Cameras Are Off")
+        let row = GTK.Row("While cameras are off", "", after: [none, choose])
+        none.onClick { [unowned rows] in rows.set(place, .string("")) }
+        choose.onClick { [unowned rows] in
+            rows.window?.choose("Choose a Picture", isFolder: false) { [weak rows] in
+                rows?.set(place, .string($0))
+            }
+        }
+        rows.bind(choose, place) { [unowned row, unowned none] value in
+            let path = value.string ?? ""
+            row.words =
+                path.split(separator: "/").last.map(String.init) ?? "No picture of your own"
+            none.isVisible = !path.isEmpty
+        }
+        return row
     }
 
     private func attachTitle() {
@@ -150,24 +167,11 @@ final class PicturePage {
     }
 
     private func follow() {
-        let present = rows.daemon?[\SceneInterface.layout] ?? ""
-        let isPresent = rows.daemon?.isPresent == true
-        for (layout, button, _) in layouts {
-            button.isOn = layout.rawValue == present
-            button.isSensitive = isPresent
-        }
+        layouts.follow()
         straighten.label = isStraight ? "Show All" : isLooking ? "Looking…" : "Find the Page"
-        straighten.isSensitive = isPresent && !isLooking
+        straighten.isSensitive = rows.isPresent && !isLooking
     }
 
     /// Shows what the cameras see now.
-    func show() {
-        var look = rows.owner.look
-        // One camera can be shown at any time.
-        look.isInsetVisible = true
-        for (layout, _, miniature) in layouts {
-            look.layout = layout
-            miniature.show(look, rows.pictures)
-        }
-    }
+    func show() { layouts.show(rows.pictures) }
 }

@@ -192,24 +192,10 @@ extension LibraryItem {
 extension DaemonMirror {
     func thumbnail(of path: String, _ done: @escaping (Texture) -> Void) {
         call(\LibraryInterface.thumbnail, (path, 256)) { answer in
-            guard case .success(let file) = answer, let bytes = contents(of: file),
+            guard case .success(let file) = answer, let bytes = file.contents(limit: 1 << 22),
                 let texture = Texture(file: bytes)
             else { return }
             done(texture)
         }
     }
-}
-
-/// Returns the bytes of a file of at most 4 MB; `nil` if they cannot be read.
-private func contents(of file: SharedDescriptor) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count < 1 << 22 {
-        let count = read(file.number, &part, part.count)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { return nil }
-        if count == 0 { return bytes }
-        bytes += part[..<count]
-    }
-    return nil
 }

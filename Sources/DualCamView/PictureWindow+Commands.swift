@@ -12,7 +12,11 @@ extension PictureWindow {
         case .reset: call(\SceneInterface.reset)
         case .nextLayout: step(\SceneInterface.layout, "next")
         case .scene(let number): applyScene(number)
-        case .saveScene: saveScene()
+        case .saveScene:
+            saveScene(over: window) { [weak self] name, error in
+                if error == nil { self?.tell("Saved “\(name)”") }
+                self?.report(error)
+            }
         case .title: editTitle()
         case .toggleOther: toggle(\SceneInterface.insetVisible)
         case .photo: takePhoto()
@@ -45,9 +49,9 @@ extension PictureWindow {
         case .menu: menu?.show(at: opener(bar.openers.more))
         case .layouts: menu?.showLayouts(at: opener(bar.openers.layout))
         case .stop: call(\StreamInterface.stop)
-        case .help: showKeys()
+        case .help: show(KeysWindow.init)
         case .about: window.showAbout(version: DualCam.version)
-        case .preferences: showPreferences()
+        case .preferences: show(PreferencesWindow.init)
         case .leave: leave()
         case .close: window.close()
         }
@@ -72,9 +76,7 @@ extension PictureWindow {
         case "photo": perform(.photo)
         case "record": perform(.record)
         case "next-scene":
-            daemon?.call(\ScenesInterface.next, ()) { [weak self] in
-                if case .failure(let error) = $0 { self?.report(error) }
-            }
+            daemon?.call(\ScenesInterface.next, ()) { [weak self] in self?.report($0.error) }
         default: break
         }
     }
@@ -88,29 +90,21 @@ extension PictureWindow {
         apply(names[number - 1])
     }
 
-    /// A name that no scene has.
-    var freeSceneName: String {
-        let names = Set(daemon?[\ScenesInterface.names] ?? [])
-        return (1...).lazy.map { "Scene \($0)" }.first { !names.contains($0) } ?? ""
-    }
-
-    private func saveScene() {
+    /// Asks over `window` for a name for what is shown, and saves it as a scene. `done` gets the
+    /// name, and what went wrong.
+    func saveScene(over window: Window?, _ done: @escaping (String, DBusError?) -> Void) {
         guard let daemon, daemon.isPresent == true else { return }
+        let names = Set(daemon[\ScenesInterface.names] ?? [])
         let shown = Picture()
         shown.request(width: 102, height: 58)
         shown.show(newest?.texture(of: .unit))
-        window.askName(
+        window?.askName(
             "Save this picture as a scene",
-            freeSceneName,
+            (1...).lazy.map { "Scene \($0)" }.first { !names.contains($0) } ?? "",
             answer: "Save",
             beside: shown.style("choice").clip()
-        ) { [weak self] name in
-            daemon.call(\ScenesInterface.save, name) {
-                switch $0 {
-                case .success: self?.tell("Saved “\(name)”")
-                case .failure(let error): self?.report(error)
-                }
-            }
+        ) { name in
+            daemon.call(\ScenesInterface.save, name) { done(name, $0.error) }
         }
     }
 
@@ -175,11 +169,7 @@ extension PictureWindow {
     }
 
     /// Shows words for some seconds, and says them.
-    func tell(
-        _ words: String,
-        button: String? = nil,
-        _ action: @escaping () -> Void = {}
-    ) {
+    func tell(_ words: String, button: String? = nil, _ action: @escaping () -> Void = {}) {
         toast.show(words, button: button, action)
         say(words)
     }
@@ -228,18 +218,14 @@ extension PictureWindow {
                 (),
                 options: options,
                 within: 25 + Double(delay)
-            ) { [weak self] in
-                if case .failure(let error) = $0 { self?.report(error) }
-            }
+            ) { [weak self] in self?.report($0.error) }
         }
     }
 
     private func call<Members: InterfaceMembers, Known, Results>(
         _ method: KeyPath<Members, MethodMember<Void, Known, Results>>
     ) {
-        daemon?.call(method, ()) { [weak self] in
-            if case .failure(let error) = $0 { self?.report(error) }
-        }
+        daemon?.call(method, ()) { [weak self] in self?.report($0.error) }
     }
 
     func set<Members: InterfaceMembers, Content>(
@@ -272,8 +258,8 @@ extension PictureWindow {
         guard let daemon, daemon.isPresent == true else { return }
         let name = Members.members[keyPath: property].name
         let step = (Members.name, name, Variant(.string(change)))
-        daemon.call(\StepsInterface.step, at: path, step) { [weak self] answer in
-            if case .failure(let error) = answer { self?.report(error) }
+        daemon.call(\StepsInterface.step, at: path, step) { [weak self] in
+            self?.report($0.error)
         }
     }
 }

@@ -89,11 +89,7 @@ extension PictureWindow {
             guard let other = areas.other else { return }
             lifted = areas
             showControls(false)
-            carrier.lift(
-                viewport.place(other),
-                newest?.texture(of: other),
-                isRound: isInsetRound
-            )
+            carrier.lift(viewport.place(other), newest?.texture(of: other), isRound: isInsetRound)
         case .carry(let x, let y):
             guard let areas = lifted, let place = place(x, y), let target = areas.inset(at: place)
             else { return }
@@ -179,9 +175,7 @@ extension PictureWindow {
     private func set(insetSize size: Double) {
         wantedSize = size
         settleWishes()
-        daemon?.set(\SceneInterface.insetSize, to: size) { [weak self] in
-            if let error = $0 { self?.report(error) }
-        }
+        daemon?.set(\SceneInterface.insetSize, to: size) { [weak self] in self?.report($0) }
     }
 
     private var zoomRange: ClosedRange<Double> {
@@ -210,7 +204,7 @@ extension PictureWindow {
         options.at = Pair(view.x, view.y)
         options.ramp = 120
         daemon.call(\CameraInterface.setZoom, at: path, wanted, options: options) {
-            [weak self] in if case .failure(let error) = $0 { self?.report(error) }
+            [weak self] in self?.report($0.error)
         }
     }
 

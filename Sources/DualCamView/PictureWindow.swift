@@ -26,11 +26,7 @@ final class PictureWindow {
     let settings = SettingsFile()
     let feedback: Feedback?
     private(set) var keys: GlobalKeys?
-    private var preferences: PreferencesWindow?
-    private var setUp: SetUpWindow?
-    private var report: ReportWindow?
-    private var keysWindow: KeysWindow?
-    private var phoneWindow: PhoneWindow?
+    private var others: [SideWindow] = []
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
     let carrier = Carrier()
@@ -73,7 +69,7 @@ final class PictureWindow {
     private(set) var newest: Pixels?
     /// The microphones that there are.
     private(set) var microphones: [StreamPictures.Microphone] = [] {
-        didSet { preferences?.follow() }
+        didSet { for other in others { other.follow() } }
     }
     private var direct: DirectPicture?
     /// `true` while what is shown was put past GTK.
@@ -114,10 +110,7 @@ final class PictureWindow {
         stage.style("stage").clip()
         let close = Button(icon: icon("close"), "Close")
         for disc in [close, whole] { disc.keepsFocus() }
-        discs = Revealer(
-            Box(spacing: 8, [close.style("disc"), whole.style("disc")]),
-            seconds: 0.2
-        )
+        discs = Revealer(Box(spacing: 8, [close.style("disc"), whole.style("disc")]), seconds: 0.2)
         feedback = connection.map { Feedback($0) }
         feedback?.hasSound = settings.settings.hasSoundOfTicks
         pro = ProPanel(daemon, feedback)
@@ -151,38 +144,19 @@ final class PictureWindow {
         if let sway { sway.keepAbove { [weak self] in self?.arrive() } } else { arrive() }
     }
 
-    func showPreferences() {
-        if let preferences { return preferences.window.present() }
-        preferences = PreferencesWindow(over: self) { [unowned self] in preferences = nil }
+    /// Shows the window that `make` makes, or the one of that kind that there is.
+    func show<Kind: SideWindow>(_ make: (PictureWindow) -> Kind) {
+        if let other = others.first(where: { $0 is Kind }) { return other.window.present() }
+        others.append(make(self))
     }
 
-    func showSetUp() {
-        if let setUp { return setUp.window.present() }
-        setUp = SetUpWindow(over: self) { [unowned self] in setUp = nil }
-    }
-
-    func showReport() {
-        if let report { return report.window.present() }
-        report = ReportWindow(over: self) { [unowned self] in report = nil }
-    }
-
-    func showKeys() {
-        if let keysWindow { return keysWindow.window.present() }
-        keysWindow = KeysWindow(over: self) { [unowned self] in keysWindow = nil }
-    }
-
-    func addPhone() {
-        if let phoneWindow { return phoneWindow.window.present() }
-        phoneWindow = PhoneWindow(over: self) { [unowned self] in phoneWindow = nil }
-    }
+    func forget(_ window: SideWindow) { others.removeAll { $0 === window } }
 
     func end() {
         daemon?.isEnding = true
         putBack()
         application.withdrawNotice()
-        for window in [preferences?.window, setUp?.window, report?.window] { window?.close() }
-        keysWindow?.window.close()
-        phoneWindow?.window.close()
+        for other in others { other.window.close() }
         placement?.save()
         pro.giveHudBack()
         strip.finish()
@@ -220,8 +194,8 @@ final class PictureWindow {
             case 1 where isRecording:
                 daemon?.call(\CaptureInterface.stopRecording, (), within: 60) {
                     [weak self] answer in
-                    if case .failure(let error) = answer { self?.report(error) }
-                    if case .success = answer { self?.close() }
+                    self?.report(answer.error)
+                    if answer.error == nil { self?.close() }
                 }
             case 1: close()
             default: break
@@ -254,7 +228,7 @@ final class PictureWindow {
             stage.add(pill.place(.center, .start))
         }
         attachStrip()
-        let layouts = LayoutPicker(over: stage, daemon) { [unowned self] in set($0, to: $1) }
+        let layouts = LayoutPicker(self)
         layouts.onOpen = { [unowned self] in bar.openers.layout.style("on", if: $0) }
         menu = ViewMenu(
             over: stage,
@@ -330,10 +304,10 @@ final class PictureWindow {
 
     /// Shows the set-up at the first start, once there are cameras to choose from.
     private func offerSetUp() {
-        guard placement != nil, setUp == nil, !settings.settings.isSetUp,
-            daemon?.isPresent == true
+        guard placement != nil, !settings.settings.isSetUp, daemon?.isPresent == true,
+            !others.contains(where: { $0 is SetUpWindow })
         else { return }
-        showSetUp()
+        show(SetUpWindow.init)
     }
 
     /// Takes over how people want to see it.
@@ -445,7 +419,7 @@ final class PictureWindow {
         pictures.request(request)
     }
 
-    /// The stream's newest picture of `area`, of which the carried inset shows a copy.
+    /// The places of the pictures in the stream.
     var areas: PictureAreas {
         func numbers(_ name: String) -> [Double] {
             let fields = daemon?.value(name, of: SceneInterface.name)?.structure ?? []
@@ -455,14 +429,7 @@ final class PictureWindow {
             main: numbers("MainRectangle"),
             other: numbers("InsetRectangle"),
             room: numbers("InsetRoom")
-        )
-            ?? PictureAreas(
-                layout: daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip,
-                corner: daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight,
-                size: daemon?[\SceneInterface.insetSize] ?? 0.25,
-                isVisible: daemon?[\SceneInterface.insetVisible] ?? true,
-                aspect: aspect
-            )
+        ) ?? look.areas(aspect: aspect)
     }
 
     /// `true` if the inset is a circle.
@@ -509,8 +476,7 @@ final class PictureWindow {
         followMenu()
         announceChanges()
         recording.follow(isPresent ? daemon : nil, isSeen: request.isWatched)
-        preferences?.follow()
-        setUp?.follow()
+        for other in others { other.follow() }
         if !isPresent || pro.isOpen { bar.isRevealed = pro.isOpen && isPictureFree }
         arrange()
         if isAway, isPresent, daemon?[\CaptureInterface.recording] == false { close() }
@@ -594,20 +560,20 @@ final class PictureWindow {
         }
     }
 
-    func report(_ error: DBusError) {
+    func report(_ error: DBusError?) {
         // That is said already, or known to who did it.
-        guard knowledge.daemon != .silent, !error.name.hasSuffix(".Cancelled") else { return }
+        guard let error, knowledge.daemon != .silent, !error.name.hasSuffix(".Cancelled") else {
+            return
+        }
         toast.show(Self.words(error))
     }
 
     private func mend(_ remedy: Situation.Remedy) {
         switch remedy {
         case .endPrivacy:
-            daemon?.set(\PrivacyInterface.enabled, to: false) { [weak self] in
-                if let error = $0 { self?.report(error) }
-            }
-        case .choose, .explain: showPreferences()
-        case .addPhone: addPhone()
+            daemon?.set(\PrivacyInterface.enabled, to: false) { [weak self] in self?.report($0) }
+        case .choose, .explain: show(PreferencesWindow.init)
+        case .addPhone: show(PhoneWindow.init)
         case .restart: restart()
         case .start:
             know { if $0.daemon != .present { $0.daemon = .starting } }
@@ -698,11 +664,8 @@ final class PictureWindow {
         if bar.isShort != wasShort { followMenu() }
         bar.widget.place(barSide, .end, margin: margin)
         let bottom = margin + Int(bar.height * scale) + (size.height < 160 ? 4 : 8)
-        pro.widget.setMargin(bottom: bottom)
-        var corner = Size(
-            width: discs.size.width + margin,
-            height: discs.size.height + margin
-        )
+        pro.widget.setMargins(bottom: bottom)
+        var corner = Size(width: discs.size.width + margin, height: discs.size.height + margin)
         pro.leave(
             corner,
             atStart: discSide == .start,
@@ -718,10 +681,10 @@ final class PictureWindow {
             corner.width += side - margin
         }
         discs.place(discSide, .start)
-        discs.setMargin(top: margin)
         discs.setMargins(
             start: discSide == .start ? side : margin,
-            end: discSide == .end ? side : margin
+            end: discSide == .end ? side : margin,
+            top: margin
         )
         arrangeWords(inset, isLeft, isDiscLeft: discSide == left, margin, corner)
     }
@@ -754,8 +717,7 @@ final class PictureWindow {
         stage.style("rtl", if: Widget.isRightToLeft)
         let (start, end) = Widget.isRightToLeft ? (right, left) : (left, right)
         for pill in [note.pill, toast.widget] {
-            pill.setMargins(start: start, end: end)
-            pill.setMargin(top: top)
+            pill.setMargins(start: start, end: end, top: top)
             if pill.isVisible { top += Int(32 * textScale) + 8 }
         }
     }

@@ -10,6 +10,16 @@ struct ValuePlace {
     let name: String
     let get: (DaemonMirror) -> Value?
     let set: (DaemonMirror, Value, @escaping (DBusError?) -> Void) -> Void
+    /// The form of the setting; `nil` if it has none of its own.
+    var facts: SettingFacts?
+
+    init(
+        _ name: String,
+        get: @escaping (DaemonMirror) -> Value?,
+        set: @escaping (DaemonMirror, Value, @escaping (DBusError?) -> Void) -> Void
+    ) {
+        (self.name, self.get, self.set) = (name, get, set)
+    }
 
     /// A writable property of the object at `path`.
     static func property<Members: InterfaceMembers, Content>(
@@ -17,20 +27,24 @@ struct ValuePlace {
         at path: ObjectPath = DualCam.path
     ) -> Self {
         let name = Members.members[keyPath: property].name
-        return Self(name: "\(path) \(name)") {
+        var place = Self("\(path) \(name)") {
             $0.value(name, of: Members.name, at: path)
         } set: { daemon, value, done in
             daemon.set(name, of: Members.name, at: path, to: value, done)
         }
+        place.facts = SettingFacts(Settings.rows.first { $0.busName == name }, Settings())
+        return place
     }
 
     /// A key of the configuration.
     static func key(_ key: String) -> Self {
-        Self(name: key) {
+        var place = Self(key) {
             $0[\ConfigurationInterface.values]?[key]
         } set: { daemon, value, done in
             daemon.call(\ConfigurationInterface.set, [key: value]) { done($0.error) }
         }
+        place.facts = Configuration.facts(of: key)
+        return place
     }
 }
 
@@ -114,38 +128,15 @@ final class PreferenceRows {
 
     // MARK: Rows
 
-    /// Returns the row of a property. `names` are the words of a choice, in the setting's order.
-    func row<Members: InterfaceMembers, Content>(
+    /// Returns the row of a setting. `names` are the words of a choice, in the setting's order.
+    func row(
         _ title: String,
-        _ property: KeyPath<Members, PropertyMember<Content>>,
-        at path: ObjectPath = DualCam.path,
+        _ place: ValuePlace,
         words: String = "",
         names: [String]? = nil,
         icons: [String] = []
     ) -> GTK.Row {
-        let name = Members.members[keyPath: property].name
-        let facts = SettingFacts(Settings.rows.first { $0.busName == name }, Settings())
-        return row(title, words, .property(property, at: path), facts, names, icons)
-    }
-
-    /// Returns the row of a key of the configuration.
-    func row(
-        _ title: String,
-        key: String,
-        words: String = "",
-        names: [String]? = nil
-    ) -> GTK.Row {
-        row(title, words, .key(key), Configuration.facts(of: key), names, [])
-    }
-
-    private func row(
-        _ title: String,
-        _ words: String,
-        _ place: ValuePlace,
-        _ facts: SettingFacts?,
-        _ names: [String]?,
-        _ icons: [String]
-    ) -> GTK.Row {
+        let facts = place.facts
         if let range = facts?.range {
             return slider(title, place, range, step: 0.01, initial: facts?.initial?.number) {
                 "\(Int(($0 * 100).rounded())) %"
@@ -161,13 +152,13 @@ final class PreferenceRows {
             names ?? facts.words.map { $0.replacing("-", with: " ").capitalizedFirst }
         guard icons.isEmpty else {
             let row = SegmentRow(title, words, Array(zip(icons.map(icon), names)))
-            row.onChoice { [unowned self] in set(place, .string(facts.words[$0])) }
+            row.group.onChoice { [unowned self] in set(place, .string(facts.words[$0])) }
             bind(row, place) { [unowned row] in
-                row.chosen = facts.words.firstIndex(of: $0.string ?? "")
+                row.group.chosen = facts.words.firstIndex(of: $0.string ?? "")
             }
             return row
         }
-        return choice(title, place, words, Array(zip(facts.words.map { .text($0) }, names)))
+        return choice(title, place, words) { Array(zip(facts.words.map { .text($0) }, names)) }
     }
 
     /// Returns the row of a value that is one of `choices`.
@@ -175,13 +166,15 @@ final class PreferenceRows {
         _ title: String,
         _ place: ValuePlace,
         _ words: String = "",
-        _ choices: [(Plain, String)]
+        _ choices: @escaping () -> [(Plain, String)]
     ) -> ChoiceRow {
         let row = ChoiceRow(title, words)
         row.onChoice { [unowned self] in
+            let choices = choices()
             if choices.indices.contains($0) { set(place, Value(choices[$0].0)) }
         }
         bind(row, place) { [unowned row] value in
+            let choices = choices()
             // One that only the file can have is shown beside the others.
             let present = Plain(value)
             let index = choices.firstIndex { $0.0 == present } ?? choices.count

@@ -4,8 +4,7 @@ import GTK
 /// The preferences. All of it can be set elsewhere, too: by `dualcamctl` and in dualcam.toml.
 ///
 /// - Context: bound to GTK's thread.
-final class PreferencesWindow {
-    let window: Window
+final class PreferencesWindow: SideWindow {
     private let rows: PreferenceRows
     private let cameras: CamerasPage
     private let picture: PicturePage
@@ -13,41 +12,39 @@ final class PreferencesWindow {
     private let doctor: DoctorGroup
     private var following: MainLoop.Timer?
 
-    init(over owner: PictureWindow, closed: @escaping () -> Void) {
+    init(over owner: PictureWindow) {
         rows = PreferenceRows(owner)
         cameras = CamerasPage(rows)
         picture = PicturePage(rows)
         scenes = ScenesPage(rows)
         doctor = DoctorGroup(rows)
-        window = Window(
-            owner.application,
-            preferences: "Preferences",
-            size: Size(width: 860, height: 700),
-            [
-                cameras.page, picture.page, scenes.page, rows.recordingPage,
-                PreferencesPage("Apps", icon: icon("apps"), doctor.groups), rows.generalPage,
-            ]
+        super.init(
+            over: owner,
+            Window(
+                owner.application,
+                preferences: "Preferences",
+                size: Size(width: 860, height: 700),
+                [
+                    cameras.page, picture.page, scenes.page, rows.recordingPage,
+                    PreferencesPage("Apps", icon: icon("apps"), doctor.groups), rows.generalPage,
+                ]
+            )
         )
         rows.window = window
-        window.belongs(to: self)
         window.style("preferences")
-        window.setParent(owner.window)
-        window.onClose { [unowned self] in
-            following = nil
-            rows.end()
-            owner.keys?.onChange = {}
-            closed()
-            return false
-        }
-        window.closesOnKey()
         rows.follow()
         window.present()
         show()
         following = MainLoop.Timer(every: 0.1) { [unowned self] in show() }
     }
 
-    /// Shows what the daemon has now.
-    func follow() { rows.follow() }
+    override func follow() { rows.follow() }
+
+    override func closed() {
+        following = nil
+        rows.end()
+        owner.keys?.onChange = {}
+    }
 
     /// Shows what the cameras see now, on the page that is seen.
     private func show() {

@@ -26,6 +26,10 @@ final class PreviewPictures {
     private let worker: LoopWorker<Reading>
     private var shown: [String: Shown] = [:]
     private var places = PreviewPlaces()
+    /// The user and the password of the cameras, which are on the network.
+    var login = Options<Control.Login>()
+    /// Called when pictures cannot be had.
+    var onTrouble: (DBusError) -> Void = { _ in }
 
     /// The time between two attempts to get a preview, in seconds.
     private static let delay = 2.0
@@ -70,7 +74,8 @@ final class PreviewPictures {
 
     private func ask(_ one: Shown, _ device: String) {
         one.isAsked = true
-        daemon.call(\StreamInterface.openPreview, device) { [weak self, weak one] answer in
+        daemon.call(\StreamInterface.openPreview, device, options: login, within: 40) {
+            [weak self, weak one] answer in
             // If the preview is no longer wanted, its socket closes with the last reference.
             guard let self, let one, shown[device] === one else { return }
             one.isAsked = false
@@ -82,6 +87,7 @@ final class PreviewPictures {
             case .failure(let error):
                 let isPassing = Self.passing.contains { error.name.hasSuffix(".\($0)") }
                 if isPassing { wait(one) } else { places.refuse(device) }
+                onTrouble(error)
             }
         }
     }

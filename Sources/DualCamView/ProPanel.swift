@@ -26,9 +26,17 @@ final class ProPanel {
     private let presetRow: ScrolledWindow
     private let content = Box(vertical: true, spacing: 8)
     private let lenses = Box(vertical: true, spacing: 4)
-    private var presetButtons: [(String, ToggleButton)] = []
-    private var lensButtons: [(String, ToggleButton)] = []
-    private var valueButtons: [(Dial, ToggleButton)] = []
+    private let presetGroup = ToggleGroup(
+        WhiteBalance.words.map { ($0, ToggleButton(words: $0.capitalizedFirst, $0).keepsFocus()) }
+    )
+    private var lensGroup = ToggleGroup<String>([])
+    private let dials = ToggleGroup(
+        [
+            (Dial.iso, "ISO"), (.shutter, "Shutter"), (.whiteBalance, "White balance"),
+            (.focus, "Focus"),
+        ]
+        .map { ($0, ToggleButton(words: "", $1).keepsFocus()) }
+    )
     private let aperture = Label()
     private var wheel = DialWheel()
     private var lastMove: (y: Double, time: Timestamp)?
@@ -45,10 +53,7 @@ final class ProPanel {
         self.daemon = daemon
         self.feedback = feedback
         let line = Box(spacing: 2).style("values")
-        let order: [Dial] = [.iso, .shutter, .whiteBalance, .focus]
-        for dial in order {
-            let button = ToggleButton(words: "", Self.names[dial] ?? "")
-            valueButtons.append((dial, button))
+        for (dial, button) in dials.buttons {
             if dial == .whiteBalance { line.append(aperture) }
             line.append(button)
         }
@@ -61,27 +66,15 @@ final class ProPanel {
         content.append(dialFace.widget)
         content.setMargins(start: 12, end: 12)
         widget = Revealer(content, seconds: 0.3)
-        for (dial, button) in valueButtons {
-            button.keepsFocus()
-            button.onToggle { [unowned self] _ in choose(dial) }
-        }
-        for word in WhiteBalance.words {
-            let button = ToggleButton(words: word.capitalizedFirst, word)
-            button.keepsFocus()
-            button.onToggle { [unowned self] _ in setPreset(word) }
-            presetButtons.append((word, button))
-            presets.append(button)
-        }
+        for (_, button) in presetGroup.buttons { presets.append(button) }
+        dials.onChoice { [unowned self] in choose($0) }
+        presetGroup.onChoice { [unowned self] in setPreset($0) }
         dialFace.widget.onDrag { [unowned self] part, _ in drag(part) }
         dialFace.widget.onScroll { [unowned self] clicks, _, _ in
             wake()
             step(clicks < 0 ? 1 : -1)
         }
     }
-
-    private static let names: [Dial: String] = [
-        .iso: "ISO", .shutter: "Shutter", .whiteBalance: "White balance", .focus: "Focus",
-    ]
 
     /// Draws the dial again, in the look that people want.
     func redraw() { dialFace.widget.redraw() }
@@ -117,16 +110,16 @@ final class ProPanel {
         guard isOn else { return }
         let present = values(of: camera)
         let dial = dial
-        for (own, button) in valueButtons {
+        dials.chosen = dial
+        for (own, button) in dials.buttons {
             button.label = present.text(own)
-            button.isOn = own == dial
             button.isSensitive = present.has(own)
             if !present.has(own) { button.tooltip = DialScale(own, present).name }
         }
         aperture.isVisible = present.aperture > 0
         aperture.text = "f/\((present.aperture * 10).rounded() / 10)"
         presetRow.isVisible = hasRoom && dial == .whiteBalance && present.has(.whiteBalance)
-        for (word, button) in presetButtons { button.isOn = word == present.whiteBalance }
+        presetGroup.chosen = present.whiteBalance
         dialFace.show(DialScale(dial, present))
         followLenses()
     }
@@ -161,17 +154,17 @@ final class ProPanel {
             $0.second < $1.second
         }
         lenses.isVisible = hasRoom && all.count > 1
-        if lensButtons.map(\.0) != all.map(\.first) {
-            lensButtons.forEach { lenses.remove($0.1) }
-            lensButtons = all.map { lens in
-                let button = ToggleButton(words: LensFactor.text(lens.second), "Lens \(lens.first)")
-                button.onToggle { [unowned self] _ in select(lens.first) }
-                lenses.append(button)
-                return (lens.first, button)
-            }
+        if lensGroup.buttons.map(\.word) != all.map(\.first) {
+            lensGroup.buttons.forEach { lenses.remove($0.button) }
+            lensGroup = ToggleGroup(
+                all.map {
+                    ($0.first, ToggleButton(words: LensFactor.text($0.second), "Lens \($0.first)"))
+                }
+            )
+            lensGroup.buttons.forEach { lenses.append($0.button) }
+            lensGroup.onChoice { [unowned self] in select($0) }
         }
-        let present = daemon?[\CameraInterface.lens, at: camera] ?? ""
-        for (name, button) in lensButtons { button.isOn = name == present }
+        lensGroup.chosen = daemon?[\CameraInterface.lens, at: camera]
     }
 
     // MARK: The stream's HUD
@@ -257,38 +250,30 @@ final class ProPanel {
     func choose(_ dial: Dial) {
         wake()
         wheel = DialWheel()
-        if daemon?[\ProInterface.enabled] != true { set(\ProInterface.enabled, to: true) }
-        set(\ProInterface.dial, to: dial.rawValue)
+        if daemon?[\ProInterface.enabled] != true {
+            daemon?.set(\ProInterface.enabled, to: true, done)
+        }
+        daemon?.set(\ProInterface.dial, to: dial.rawValue, done)
         follow(isPresent: isPresent)
     }
 
     private func setPreset(_ word: String) {
         wake()
-        daemon?.call(\ControlsInterface.setWhiteBalance, at: camera, word) { [weak self] in
-            self?.check($0)
-        }
+        let done = done
+        daemon?.call(\ControlsInterface.setWhiteBalance, at: camera, word) { done($0.error) }
         follow(isPresent: isPresent)
     }
 
     private func select(_ lens: String) {
         wake()
-        daemon?.call(\CameraInterface.selectLens, at: camera, lens) { [weak self] in
-            self?.check($0)
-        }
+        let done = done
+        daemon?.call(\CameraInterface.selectLens, at: camera, lens) { done($0.error) }
         follow(isPresent: isPresent)
     }
 
-    private func check<Answer>(_ answer: Result<Answer, DBusError>) {
-        if case .failure(let error) = answer { onTrouble(error) }
-    }
-
-    private func set<Members: InterfaceMembers, Content>(
-        _ property: KeyPath<Members, PropertyMember<Content>>,
-        to value: Content
-    ) {
-        daemon?.set(property, to: value) { [weak self] in
-            if let error = $0 { self?.onTrouble(error) }
-        }
+    /// Takes an answer of the daemon.
+    private var done: (DBusError?) -> Void {
+        { [weak self] in if let error = $0 { self?.onTrouble(error) } }
     }
 
     /// Shows the dial for a while.

@@ -9,39 +9,32 @@ import ViewCore
 /// A report of a problem, to copy: what is sent is what is shown.
 ///
 /// - Context: bound to GTK's thread.
-final class ReportWindow {
-    let window: Window
+final class ReportWindow: SideWindow {
     private let text = TextView("Looking…")
 
-    init(over owner: PictureWindow, closed: @escaping () -> Void) {
+    init(over owner: PictureWindow) {
         let copy = Button("Copy").style("suggested-action")
         let close = Button("Close")
         let note = Label("Paste it into a report, and say what you did.", wraps: true)
-        window = Window(
-            owner.application,
-            title: "Report a Problem",
-            size: Size(width: 480, height: 400),
-            Box(
-                vertical: true,
-                [
-                    HeaderBar([close], [copy]),
-                    ScrolledWindow(downwards: text).expand().style("card", "report"),
-                    note.style("dim-label").place(.start, .end, margin: 12),
-                ]
+        let content = [
+            HeaderBar([close], [copy]),
+            ScrolledWindow(downwards: text).expand().style("card", "report"),
+            note.style("dim-label").place(.start, .end, margin: 12),
+        ]
+        super.init(
+            over: owner,
+            Window(
+                owner.application,
+                title: "Report a Problem",
+                size: Size(width: 480, height: 400),
+                Box(vertical: true, content)
             )
         )
-        window.belongs(to: self)
-        window.setParent(owner.window)
-        window.onClose {
-            closed()
-            return false
-        }
         close.onClick { [unowned self] in window.close() }
         copy.onClick { [unowned self, unowned copy] in
             text.copy()
             copy.label = "Copied"
         }
-        window.closesOnKey()
         window.present()
         DoctorGroup.check { [weak self, weak owner] report in
             guard let self, let owner else { return }
@@ -49,10 +42,7 @@ final class ReportWindow {
         }
     }
 
-    private static func words(
-        _ daemon: DaemonMirror?,
-        _ checks: [DoctorReport.Check]
-    ) -> String {
+    private static func words(_ daemon: DaemonMirror?, _ checks: [DoctorReport.Check]) -> String {
         let state = daemon?[\StreamInterface.state] ?? "unknown"
         let size = [daemon?[\StreamInterface.width], daemon?[\StreamInterface.height]]
         let numbers = size.map { "\($0 ?? 0)" }.joined(separator: " × ")

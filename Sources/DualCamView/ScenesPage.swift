@@ -14,6 +14,7 @@ final class ScenesPage {
     private let list = FlowBox(most: 3, spacing: 16)
     private let save: Button
     private var cells: [Cell] = []
+    private var group = ToggleGroup<String>([])
     /// The scenes as text, of which the cells were made.
     private var text = ""
     /// The names of the scenes, and the present one, when they were read.
@@ -55,56 +56,24 @@ final class ScenesPage {
         save.style("flat", "add-scene").place(.center, .start, margin: 3)
         save.request(width: Self.size.width, height: Self.size.height)
         list.append(save)
-        page = PreferencesPage(
-            "Scenes",
-            icon: icon("scenes"),
-            [
-                PreferencesGroup("", "", [list]),
-                PreferencesGroup(
-                    "",
-                    "",
-                    [
-                        rows.choice(
-                            "Transition",
-                            .key("scene.swap-duration-ms"),
-                            "",
-                            [(.int(0), "At once"), (.int(300), "Smooth"), (.int(800), "Slow")]
-                        ),
-                        rows.choice(
-                            "When DualCam starts",
-                            .key("state.remember"),
-                            "What it restores",
-                            [
-                                (.bool(true), "Everything"),
-                                (.text("settings"), "All but the swap"), (.bool(false), "Nothing"),
-                            ]
-                        ),
-                    ]
-                ),
-            ]
-        )
-        save.onClick { [unowned self, unowned rows] in
-            let name = rows.owner.freeSceneName
-            ask("Save this picture as a scene", name, "Save", [:]) { [weak rows] in
-                guard let rows else { return }
-                let done = rows.answered
-                rows.daemon?.call(\ScenesInterface.save, $0) { done($0.error) }
-            }
+        let all = [
+            rows.choice("Transition", .key("scene.swap-duration-ms")) {
+                [(.int(0), "At once"), (.int(300), "Smooth"), (.int(800), "Slow")]
+            },
+            rows.choice("When DualCam starts", .key("state.remember"), "What it restores") {
+                [
+                    (.bool(true), "Everything"), (.text("settings"), "All but the swap"),
+                    (.bool(false), "Nothing"),
+                ]
+            },
+        ]
+        let groups = [PreferencesGroup("", [list]), PreferencesGroup("", all)]
+        page = PreferencesPage("Scenes", icon: icon("scenes"), groups)
+        save.onClick { [unowned rows] in
+            let done = rows.answered
+            rows.owner.saveScene(over: rows.window) { done($1) }
         }
         rows.bind { [unowned self] in follow() }
-    }
-
-    /// Asks for the name of a scene, beside what it shows.
-    private func ask(
-        _ question: String,
-        _ name: String,
-        _ answer: String,
-        _ values: [String: Plain],
-        _ done: @escaping (String) -> Void
-    ) {
-        let picture = Miniature(Size(width: 112, height: 63))
-        picture.show(rows.owner.look.applying(values), rows.pictures)
-        rows.window?.askName(question, name, answer: answer, beside: picture.widget, done)
     }
 
     private func follow() {
@@ -112,7 +81,7 @@ final class ScenesPage {
         let isPresent = daemon?.isPresent == true
         list.isSensitive = isPresent
         let current = daemon?[\ScenesInterface.current] ?? ""
-        for cell in cells { cell.choose.isOn = cell.name == current }
+        group.chosen = current
         // One that was saved again has the same name, and is the present one.
         let state = (daemon?[\ScenesInterface.names] ?? []) + [current]
         guard isPresent, state != read else { return }
@@ -132,35 +101,34 @@ final class ScenesPage {
             attach(cell)
             list.append(cell.widget, at: index)
         }
-        let current = rows.daemon?[\ScenesInterface.current] ?? ""
-        for cell in cells { cell.choose.isOn = cell.name == current }
+        group = ToggleGroup(cells.map { ($0.name, $0.choose) })
+        group.onChoice { [unowned rows] in rows.owner.apply($0) }
+        group.chosen = rows.daemon?[\ScenesInterface.current]
         show()
     }
 
     private func attach(_ cell: Cell) {
         let (name, rows) = (cell.name, rows)
-        cell.choose.onToggle { [unowned self] _ in
-            // The present one stays marked when it is chosen again.
-            for other in cells { other.choose.isOn = other.name == name }
-            rows.owner.apply(name)
-        }
-        cell.rename.onClick { [unowned self] in
-            ask("Rename this scene", name, "Rename", cell.values) { [weak rows] new in
-                guard new != name, let rows else { return }
-                let done = rows.answered
-                rows.daemon?.call(\ScenesInterface.rename, (name, new)) { done($0.error) }
+        cell.rename.onClick { [unowned rows] in
+            let picture = Miniature(Size(width: 112, height: 63))
+            picture.show(rows.owner.look.applying(cell.values), rows.pictures)
+            let done = rows.answered
+            rows.window?.askName(
+                "Rename this scene",
+                name,
+                answer: "Rename",
+                beside: picture.widget
+            ) { [weak rows] new in
+                guard new != name else { return }
+                rows?.daemon?.call(\ScenesInterface.rename, (name, new)) { done($0.error) }
             }
         }
         cell.remove.onClick { [unowned rows] in
-            rows.window?.ask(
-                "Delete “\(name)”?",
-                "",
-                ["Cancel", "Delete"],
-                isDestructive: true
-            ) { [weak rows] answer in
-                guard answer == 1, let rows else { return }
-                let done = rows.answered
-                rows.daemon?.call(\ScenesInterface.remove, name) { done($0.error) }
+            let done = rows.answered
+            rows.window?.ask("Delete “\(name)”?", "", ["Cancel", "Delete"], isDestructive: true) {
+                [weak rows] answer in
+                guard answer == 1 else { return }
+                rows?.daemon?.call(\ScenesInterface.remove, name) { done($0.error) }
             }
         }
     }

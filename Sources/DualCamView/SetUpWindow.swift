@@ -8,9 +8,7 @@ import ViewCore
 /// The set-up of the first start: which camera shows you, where you will use it, a first try.
 ///
 /// - Context: bound to GTK's thread.
-final class SetUpWindow {
-    let window: Window
-    private unowned let owner: PictureWindow
+final class SetUpWindow: SideWindow {
     private let pictures: CameraPictures
     private let toasts: ToastOverlay
     private let carousel: Carousel
@@ -55,12 +53,11 @@ final class SetUpWindow {
         }
     }
 
-    init(over owner: PictureWindow, closed: @escaping () -> Void) {
-        self.owner = owner
+    init(over owner: PictureWindow) {
         pictures = CameraPictures(owner)
         question.content.append(tiles)
         let phone = Button("Add Phone…").style("flat").place(.center, .start)
-        phone.onClick { [unowned owner] in owner.addPhone() }
+        phone.onClick { [unowned owner] in owner.show(PhoneWindow.init) }
         question.content.append(phone)
         apps.place(.center, .start)
         apps.request(width: 480)
@@ -77,23 +74,16 @@ final class SetUpWindow {
         toasts = ToastOverlay(carousel.expand())
         let close = Button(icon: icon("close"), "Close").style("circular")
         let bar = HeaderBar([back], [close], title: carousel.dots)
-        window = Window(
-            owner.application,
-            title: "Set Up DualCam",
-            size: Size(width: 720, height: 520),
-            Box(vertical: true, [bar.style("flat"), toasts])
+        super.init(
+            over: owner,
+            Window(
+                owner.application,
+                title: "Set Up DualCam",
+                size: Size(width: 720, height: 520),
+                Box(vertical: true, [bar.style("flat"), toasts])
+            )
         )
-        window.belongs(to: self)
-        window.setParent(owner.window)
-        window.onClose { [unowned self] in
-            following = nil
-            pictures.update(isWatched: false)
-            owner.settings.settings.isSetUp = true
-            closed()
-            return false
-        }
         close.onClick { [unowned self] in window.close() }
-        window.closesOnKey()
         back.onClick { [unowned self] in turn(to: carousel.index - 1) }
         question.next.onClick { [unowned self] in turn(to: 1) }
         places.next.onClick { [unowned self] in
@@ -113,6 +103,12 @@ final class SetUpWindow {
         following = MainLoop.Timer(every: 0.1) { [unowned self] in show() }
     }
 
+    override func closed() {
+        following = nil
+        pictures.update(isWatched: false)
+        owner.settings.settings.isSetUp = true
+    }
+
     private func turn(to page: Int) {
         carousel.show(page)
         back.isVisible = page > 0
@@ -126,7 +122,7 @@ final class SetUpWindow {
 
     // MARK: Which camera
 
-    func follow() {
+    override func follow() {
         let isPresent = owner.daemon?.isPresent == true
         var options: [DeviceChoice.Option] = []
         for role in [Role.front, .back] {
@@ -258,7 +254,7 @@ private final class SetUpPage {
 
     init(_ words: String) {
         next = Button(words).style("suggested-action", "next").place(.center, .end, margin: 24)
-        content.setMargins(16)
+        content.place(.fill, .fill, margin: 16)
         let scrolled = ScrolledWindow(downwards: content).expand()
         widget = Box(vertical: true, spacing: 8, [title, line, scrolled, next])
         widget.expand()

@@ -26,10 +26,7 @@ final class ViewMenu {
         for (name, command) in Self.switches { actions.addSwitch(name) { _ in perform(command) } }
         actions.addChoice("scene", scene)
         actions.addChoice("timer") { perform(.selfTimer(Int($0) ?? 0)) }
-        timer.set(
-            [("Off", "0"), ("3 Seconds", "3"), ("10 Seconds", "10")],
-            choosing: "view.timer"
-        )
+        timer.set([("Off", "0"), ("3 Seconds", "3"), ("10 Seconds", "10")], choosing: "view.timer")
         actions.insert(in: stage, as: "view")
         func tile(
             _ button: (Widget, String) -> Button,

@@ -6,59 +6,45 @@ import GTK
 import Glibc
 import Platform
 
-/// Whole pictures of the cameras themselves, a few a second while somebody asks for them: neither
+/// Whole pictures of a camera itself, a few a second while somebody asks for them: neither
 /// straightened nor zoomed, whatever the stream shows.
 ///
 /// Each is a photograph in a file without a name, read and decoded on the thread `cameras`.
 ///
 /// - Context: bound to GTK's thread.
 final class WholePictures {
-    /// A camera's newest picture.
-    struct Shown {
-        var pixels: Pixels
-        /// The places of its corners in the terms of the property Perspective.
-        var corners: [NormalizedPoint]
-    }
-
-    private final class Camera {
-        let latest = Latest()
-        var shown: Shown?
-        var corners: [NormalizedPoint] = []
-        var isAsked = false
-        /// The time before which it is not asked again.
-        var patience = Timestamp.zero
-    }
-
     private final class Decoding {}
 
     private let daemon: DaemonMirror
+    private let role: Role
     private let worker: LoopWorker<Decoding>
-    private var cameras: [Role: Camera] = [:]
-    /// The least width of what is shown of a picture, in pixels.
-    private let width: Int
-    private let onChange: () -> Void
-    private let onTrouble: (DBusError) -> Void
+    private let latest = Latest()
+    private let came: (Pixels, [NormalizedPoint]) -> Void
+    private let failed: (DBusError) -> Void
+    /// The corners of the picture that was asked for.
+    private var corners: [NormalizedPoint] = []
+    private var isAsked = false
+    /// The time before which there is no other attempt.
+    private var patience = Timestamp.zero
     private var timer: MainLoop.Timer?
 
     /// The seconds between two pictures, and after one that could not be had.
     private static let (interval, delay) = (0.2, 1.0)
 
-    /// Begins with pictures of `roles`, at least `width` pixels wide; they end with this object.
-    /// `onChange` is called when there are newer ones, `onTrouble` when one cannot be had.
+    /// Begins with pictures of the camera of `role`; they end with this object. `came` gets each,
+    /// with the places of its corners in the terms of the property Perspective, `failed` the reason
+    /// that there is none.
     ///
     /// - Throws: `SystemError` when out of descriptors or threads.
     init(
         _ daemon: DaemonMirror,
-        of roles: [Role],
-        width: Int,
-        _ onChange: @escaping () -> Void,
-        onTrouble: @escaping (DBusError) -> Void = { _ in }
+        of role: Role,
+        _ came: @escaping (Pixels, [NormalizedPoint]) -> Void,
+        failed: @escaping (DBusError) -> Void
     ) throws(SystemError) {
-        (self.daemon, self.width) = (daemon, width)
-        (self.onChange, self.onTrouble) = (onChange, onTrouble)
+        (self.daemon, self.role, self.came, self.failed) = (daemon, role, came, failed)
         worker = try LoopWorker(name: "cameras")
         try worker.start { _ in Decoding() }
-        for role in roles { cameras[role] = Camera() }
         timer = MainLoop.Timer(every: Self.interval) { [unowned self] in look() }
         look()
     }
@@ -68,49 +54,44 @@ final class WholePictures {
         worker.leave()
     }
 
-    subscript(role: Role) -> Shown? { cameras[role]?.shown }
-
     private func look() {
-        var isNew = false
-        for (role, camera) in cameras {
-            if let pixels = camera.latest.take() {
-                camera.shown = Shown(pixels: pixels, corners: camera.corners)
-                camera.isAsked = false
-                isNew = true
-            }
-            if !camera.isAsked, camera.patience <= MonotonicClock.now { ask(camera, role) }
+        if let pixels = latest.take() {
+            isAsked = false
+            came(pixels, corners)
         }
-        if isNew { onChange() }
+        if !isAsked, patience <= MonotonicClock.now { ask() }
     }
 
-    private func ask(_ camera: Camera, _ role: Role) {
+    private func ask() {
         guard let made = tmpfile() else { return }
         let file = SharedDescriptor(owning: dup(fileno(made)))
         fclose(made)
-        camera.isAsked = true
-        daemon.call(\CaptureInterface.takePhotoTo, (file, role.rawValue)) {
-            [weak self, weak camera] answer in
-            guard let self, let camera else { return }
+        isAsked = true
+        daemon.call(\CaptureInterface.takePhotoTo, (file, role.rawValue)) { [weak self] answer in
+            guard let self else { return }
             switch answer {
             case .success(let photo):
-                let corners = photo["corners"].flatMap { [Pair<Double, Double>](dbus: $0) } ?? []
-                camera.corners = corners.points
-                let (latest, width) = (camera.latest, width)
-                worker.post { _ in
-                    let bytes = try? readFile("/proc/self/fd/\(file.number)", limit: 1 << 26)
+                let points = photo["corners"].flatMap { [Pair<Double, Double>](dbus: $0) } ?? []
+                corners = points.points
+                worker.post { [latest] _ in
                     // What cannot be read is an empty picture, so that the next is asked for.
-                    let pixels = bytes.flatMap { Pixels(file: $0) }
-                    let none = Size(width: 0, height: 0)
-                    latest.put(pixels?.reduced(toWidth: width) ?? Pixels(none))
+                    let none = Pixels(Size(width: 0, height: 0))
+                    latest.put(file.contents(limit: 1 << 26).flatMap { Pixels(file: $0) } ?? none)
                 }
             case .failure(let error):
-                camera.isAsked = false
-                camera.shown = nil
-                camera.patience = MonotonicClock.now + Timestamp(seconds: Self.delay)
-                onChange()
-                onTrouble(error)
+                isAsked = false
+                patience = MonotonicClock.now + Timestamp(seconds: Self.delay)
+                failed(error)
             }
         }
+    }
+}
+
+extension SharedDescriptor {
+    /// Returns the bytes of the file, from its beginning; `nil` if they cannot be read, or are more
+    /// than `limit`.
+    func contents(limit: Int) -> [UInt8]? {
+        try? readFile("/proc/self/fd/\(number)", limit: limit)
     }
 }
 

@@ -48,6 +48,9 @@ package final class CompositeThread: Sendable {
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let counts = Mutex(Counts())
     private let aiming = Mutex(())
+    /// The user's own picture, last, and the ones before it, which the thread may just be drawing:
+    /// so it never frees one.
+    private let aways = Mutex<[Frame]>([])
     private let worker: LoopWorker<Outputs>
 
     /// Starts the thread, without a node. It is one of `timed`.
@@ -100,6 +103,11 @@ package final class CompositeThread: Sendable {
     func aimUnlessAimed(at now: Timestamp) {
         _ = aiming.withLockIfAvailable { _ in aim(at: now) }
     }
+
+    /// Keeps the picture that is shown while the cameras are off.
+    package func keep(away: Frame) { aways.withLock { $0 = $0.suffix(2) + [away] } }
+
+    var away: Frame? { aways.withLock { $0.last } }
 
     func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
 

@@ -151,10 +151,15 @@ final class StreamOutput {
         shared.aimUnlessAimed(at: now)
         let shown = shared.overlay.current
         let slots = shared.slots
-        let contents = PerRole(
+        let live = PerRole(
             back: PerPipeline(a: slots.back.a.fetch(), b: slots.back.b.fetch()),
             front: PerPipeline(a: slots.front.a.fetch(), b: slots.front.b.fetch())
         )
+        var contents = live
+        let role = camera ?? shown.state.main
+        if let pipeline = shown.state.awayPipeline(of: role, at: now) {
+            contents[role][pipeline] = FrameSlot.Content(frame: shared.away)
+        }
         let state = hold.next(shown.state, at: now) {
             $0.scene(of: camera, at: now).isSharp(contents)
         }
@@ -175,7 +180,7 @@ final class StreamOutput {
         let (isPublished, drawn) = pass(on: picture, stamp: stamp, at: now)
         if camera == nil {
             let end = MonotonicClock.now
-            if isPublished { countDelays(contents, at: end) }
+            if isPublished { countDelays(live, at: end) }
             shared.count { counts in
                 guard isPublished else {
                     counts.unbuffered += isAsked ? 1 : 0

@@ -12,10 +12,6 @@ package final class Application: Object {
     private var styles: Object?
     private var loaded = ""
 
-    var application: UnsafeMutablePointer<GApplication> {
-        pointer.assumingMemoryBound(to: GApplication.self)
-    }
-
     /// Calls `handler` once, before anything is shown.
     package func onStartup(_ handler: @escaping () -> Void) { connect("startup", handler) }
 
@@ -26,20 +22,18 @@ package final class Application: Object {
     package func run(_ arguments: [String]) -> CInt {
         var words = arguments.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
-        return g_application_run(application, CInt(arguments.count), &words)
+        return g_application_run(cast(), CInt(arguments.count), &words)
     }
 
     /// Ends the program.
-    package func quit() { g_application_quit(application) }
+    package func quit() { g_application_quit(cast()) }
 
     /// Loads `css` for everything that the program shows, instead of what was loaded before.
     package func style(_ css: String) {
         guard css != loaded else { return }
         loaded = css
         if styles == nil {
-            let provider = Object(
-                taking: gtk_css_provider_new().map { UnsafeMutableRawPointer($0) }
-            )
+            let provider = Object(taking: gtk_css_provider_new())
             gtk_style_context_add_provider_for_display(
                 gdk_display_get_default(),
                 provider.opaque,
@@ -47,7 +41,7 @@ package final class Application: Object {
             )
             styles = provider
         }
-        cgtk_css_load(styles?.pointer.assumingMemoryBound(to: GtkCssProvider.self), css)
+        cgtk_css_load(styles?.cast(), css)
     }
 
     /// Finds icons in `folder`, too.
@@ -83,15 +77,13 @@ package final class Application: Object {
 
     /// Leaves a notice on the desktop; a click on it activates the program.
     package func notify(_ title: String, _ words: String) {
-        let notice = Object(taking: g_notification_new(title).map { UnsafeMutableRawPointer($0) })
+        let notice = Object(taking: g_notification_new(title))
         g_notification_set_body(notice.opaque, words)
-        g_application_send_notification(application, Self.notice, notice.opaque)
+        g_application_send_notification(cast(), Self.notice, notice.opaque)
     }
 
     /// Takes the notice back.
-    package func withdrawNotice() {
-        g_application_withdraw_notification(application, Self.notice)
-    }
+    package func withdrawNotice() { g_application_withdraw_notification(cast(), Self.notice) }
 }
 
 /// Moves files to the desktop's trash, and back.

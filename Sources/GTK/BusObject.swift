@@ -9,35 +9,48 @@ package final class BusObject {
     package final class Call {
         private let invocation: OpaquePointer
         private let parameters: OpaquePointer?
-        package let member: String
 
-        fileprivate init(
-            _ invocation: OpaquePointer,
-            _ parameters: OpaquePointer?,
-            _ member: String
-        ) {
+        fileprivate init(_ invocation: OpaquePointer, _ parameters: OpaquePointer?) {
             self.invocation = invocation
             self.parameters = parameters.map { g_variant_ref($0) }
-            self.member = member
         }
 
         deinit { if let parameters { g_variant_unref(parameters) } }
 
         /// Returns an argument that is a string.
         package func text(_ index: Int) -> String {
-            child(index) { $0.flatMap(Self.text) } ?? ""
+            let value = g_variant_get_child_value(parameters, gsize(index))
+            defer { g_variant_unref(value) }
+            return g_variant_get_string(value, nil).map { String(cString: $0) } ?? ""
         }
 
         /// Returns the text of `key` in an argument that is a dictionary (a{sv}); `nil` if there is
         /// none.
         package func text(_ index: Int, _ key: String) -> String? {
-            look(index, key, "s") { Self.text($0) }
+            find(index, key, "s") { g_variant_get_string($0, nil).map { String(cString: $0) } }
         }
 
         /// Returns the truth of `key` in an argument that is a dictionary (a{sv}); `nil` if there
         /// is none.
         package func flag(_ index: Int, _ key: String) -> Bool? {
-            look(index, key, "b") { g_variant_get_boolean($0) != 0 }
+            find(index, key, "b") { g_variant_get_boolean($0) != 0 }
+        }
+
+        private func find<Result>(
+            _ index: Int,
+            _ key: String,
+            _ type: String,
+            _ body: (OpaquePointer) -> Result?
+        ) -> Result? {
+            let dictionary = g_variant_get_child_value(parameters, gsize(index))
+            let form = g_variant_type_new(type)
+            defer {
+                g_variant_unref(dictionary)
+                g_variant_type_free(form)
+            }
+            guard let value = g_variant_lookup_value(dictionary, key, form) else { return nil }
+            defer { g_variant_unref(value) }
+            return body(value)
         }
 
         /// Answers with strings.
@@ -52,36 +65,6 @@ package final class BusObject {
         package func fail(_ name: String, _ message: String) {
             g_dbus_method_invocation_return_dbus_error(invocation, name, message)
         }
-
-        private static func text(_ value: OpaquePointer) -> String? {
-            g_variant_get_string(value, nil).map { String(cString: $0) }
-        }
-
-        private func child<Result>(_ index: Int, _ body: (OpaquePointer?) -> Result?) -> Result? {
-            let value = g_variant_get_child_value(parameters, gsize(index))
-            defer { g_variant_unref(value) }
-            return body(value)
-        }
-
-        private func look<Result>(
-            _ index: Int,
-            _ key: String,
-            _ type: String,
-            _ body: (OpaquePointer) -> Result?
-        ) -> Result? {
-            child(index) { dictionary in
-                let form = g_variant_type_new(type)
-                defer { g_variant_type_free(form) }
-                guard let value = g_variant_lookup_value(dictionary, key, form) else { return nil }
-                defer { g_variant_unref(value) }
-                return body(value)
-            }
-        }
-    }
-
-    private final class Handler {
-        let body: (Call) -> Void
-        init(_ body: @escaping (Call) -> Void) { self.body = body }
     }
 
     /// Shows the one interface that `xml` describes at `path`; `nil` without a session bus. To be
@@ -92,10 +75,9 @@ package final class BusObject {
         else { return nil }
         defer { g_dbus_node_info_unref(node) }
         var table = GDBusInterfaceVTable()
-        table.method_call = { _, _, _, _, member, parameters, invocation, context in
-            guard let invocation, let context, let member else { return }
-            let handler = Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue()
-            handler.body(Call(invocation, parameters, String(cString: member)))
+        table.method_call = { _, _, _, _, _, parameters, invocation, context in
+            guard let invocation, let context else { return }
+            Callback<(Call) -> Void>.of(context)(Call(invocation, parameters))
         }
         self.connection = connection
         id = g_dbus_connection_register_object(
@@ -103,8 +85,8 @@ package final class BusObject {
             path,
             node.pointee.interfaces?.pointee,
             &table,
-            retained(Handler(handler)),
-            Action.release,
+            retained(Callback(handler)),
+            release,
             nil
         )
         guard id != 0 else { return nil }

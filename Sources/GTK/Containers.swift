@@ -10,14 +10,10 @@ package final class Box: Widget {
     }
 
     /// Adds a child at the end.
-    package func append(_ child: Widget) {
-        gtk_box_append(pointer.assumingMemoryBound(to: GtkBox.self), child.widget)
-    }
+    package func append(_ child: Widget) { gtk_box_append(cast(), child.widget) }
 
     /// Removes a child.
-    package func remove(_ child: Widget) {
-        gtk_box_remove(pointer.assumingMemoryBound(to: GtkBox.self), child.widget)
-    }
+    package func remove(_ child: Widget) { gtk_box_remove(cast(), child.widget) }
 }
 
 /// Widgets over one another.
@@ -44,16 +40,12 @@ package final class Overlay: Widget {
 package final class Fixed: Widget {
     package init() { super.init(gtk_fixed_new()) }
 
-    private var fixed: UnsafeMutablePointer<GtkFixed> {
-        pointer.assumingMemoryBound(to: GtkFixed.self)
-    }
-
     /// Adds `child` at the top left.
-    package func add(_ child: Widget) { gtk_fixed_put(fixed, child.widget, 0, 0) }
+    package func add(_ child: Widget) { gtk_fixed_put(cast(), child.widget, 0, 0) }
 
     /// Moves `child`.
     package func move(_ child: Widget, x: Double, y: Double) {
-        gtk_fixed_move(fixed, child.widget, x, y)
+        gtk_fixed_move(cast(), child.widget, x, y)
     }
 }
 
@@ -132,9 +124,7 @@ package final class HeaderBar: Widget {
     /// Creates a bar with widgets before and after the title, or what is in its place, and without
     /// the window's own buttons.
     package init(_ before: [Widget], _ after: [Widget], title: Widget? = nil) {
-        super.init(
-            UnsafeMutableRawPointer(adw_header_bar_new())?.assumingMemoryBound(to: GtkWidget.self)
-        )
+        super.init(UnsafeMutableRawPointer(adw_header_bar_new()))
         adw_header_bar_set_show_start_title_buttons(opaque, 0)
         adw_header_bar_set_show_end_title_buttons(opaque, 0)
         if let title { adw_header_bar_set_title_widget(opaque, title.widget) }
@@ -154,17 +144,8 @@ package final class Carousel: Widget {
     /// Creates it with `pages`, which nothing but `show` turns.
     package init(_ pages: [Widget]) {
         self.pages = pages
-        let carousel = Widget(
-            adw_carousel_new().map {
-                UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWidget.self)
-            }
-        )
-        dots = Widget(
-            adw_carousel_indicator_dots_new().map {
-                UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWidget.self)
-            }
-        )
-        super.init(carousel.widget)
+        dots = Widget(UnsafeMutableRawPointer(adw_carousel_indicator_dots_new()))
+        super.init(UnsafeMutableRawPointer(adw_carousel_new()))
         for page in pages { adw_carousel_append(opaque, page.widget) }
         adw_carousel_set_interactive(opaque, 0)
         adw_carousel_set_allow_scroll_wheel(opaque, 0)

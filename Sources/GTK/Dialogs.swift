@@ -2,26 +2,22 @@ import CGTK
 
 extension Window {
     /// Shows `message` for some seconds at the bottom of a window of preferences.
-    package func tell(_ message: String) {
-        // Its words are markup; names in them are not.
-        let words = g_markup_escape_text(message, -1)
-        defer { g_free(words) }
-        cgtk_preferences_toast(widget, adw_toast_new(words))
-    }
+    package func tell(_ message: String) { cgtk_preferences_toast(widget, toast(message)) }
 
-    /// Lets people choose a folder, whose path `done` gets.
-    package func chooseFolder(_ title: String, _ done: @escaping (String) -> Void) {
-        guard let dialog = cgtk_folder_chooser(window, title) else { return }
-        let object = Object(taking: UnsafeMutableRawPointer(dialog))
+    /// Lets people choose a file or a folder, whose path `done` gets.
+    package func choose(_ title: String, isFolder: Bool, _ done: @escaping (String) -> Void) {
+        let action =
+            isFolder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN
+        guard let dialog = cgtk_chooser(window, title, action) else { return }
+        let object = Object(taking: dialog)
         // It lives until it is answered.
         let own = Unmanaged.passRetained(object)
-        object.connect("response") { _ in
+        object.on("response") { _ in
             if let path = cgtk_chosen_path(dialog) {
                 done(String(cString: path))
                 g_free(path)
             }
             own.release()
-            return false
         }
         gtk_native_dialog_set_modal(dialog, 1)
         gtk_native_dialog_show(dialog)
@@ -47,27 +43,22 @@ extension Window {
 package final class TextView: Widget {
     package init(_ text: String) {
         super.init(gtk_text_view_new())
-        let view = pointer.assumingMemoryBound(to: GtkTextView.self)
-        gtk_text_view_set_editable(view, 0)
-        gtk_text_view_set_monospace(view, 1)
-        gtk_text_view_set_wrap_mode(view, GTK_WRAP_WORD_CHAR)
+        gtk_text_view_set_editable(cast(), 0)
+        gtk_text_view_set_monospace(cast(), 1)
+        gtk_text_view_set_wrap_mode(cast(), GTK_WRAP_WORD_CHAR)
         self.text = text
     }
 
     package var text: String {
         get {
-            let view = pointer.assumingMemoryBound(to: GtkTextView.self)
-            let buffer = gtk_text_view_get_buffer(view)
+            let buffer = gtk_text_view_get_buffer(cast())
             var (start, end) = (GtkTextIter(), GtkTextIter())
             gtk_text_buffer_get_bounds(buffer, &start, &end)
             let text = gtk_text_buffer_get_text(buffer, &start, &end, 0)
             defer { g_free(text) }
             return text.map { String(cString: $0) } ?? ""
         }
-        set {
-            let view = pointer.assumingMemoryBound(to: GtkTextView.self)
-            gtk_text_buffer_set_text(gtk_text_view_get_buffer(view), newValue, -1)
-        }
+        set { gtk_text_buffer_set_text(gtk_text_view_get_buffer(cast()), newValue, -1) }
     }
 
     /// Copies all of the words.

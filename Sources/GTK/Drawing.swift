@@ -36,21 +36,16 @@ package final class DrawingArea: Widget {
     package init(_ draw: @escaping (Canvas, Size) -> Void) {
         super.init(gtk_drawing_area_new())
         gtk_drawing_area_set_draw_func(
-            pointer.assumingMemoryBound(to: GtkDrawingArea.self),
+            cast(),
             { _, cairo, width, height, context in
                 guard let context, let cairo else { return }
-                let drawing = Unmanaged<Drawing>.fromOpaque(context).takeUnretainedValue()
-                drawing.body(Canvas(cairo), Size(width: Int(width), height: Int(height)))
+                let draw = Callback<(Canvas, Size) -> Void>.of(context)
+                draw(Canvas(cairo), Size(width: Int(width), height: Int(height)))
             },
-            retained(Drawing(draw)),
-            Action.release
+            retained(Callback(draw)),
+            release
         )
         setRole(GTK_ACCESSIBLE_ROLE_IMG)
-    }
-
-    private final class Drawing {
-        let body: (Canvas, Size) -> Void
-        init(_ body: @escaping (Canvas, Size) -> Void) { self.body = body }
     }
 }
 

@@ -39,9 +39,9 @@ package class Button: Widget {
         tooltip = name
     }
 
-    override init(_ widget: UnsafeMutablePointer<GtkWidget>?) { super.init(widget) }
+    override init(_ widget: UnsafeMutableRawPointer?) { super.init(widget) }
 
-    var button: UnsafeMutablePointer<GtkButton> { pointer.assumingMemoryBound(to: GtkButton.self) }
+    var button: UnsafeMutablePointer<GtkButton> { cast() }
 
     /// Shows the icon called `name`.
     package func setIcon(_ name: String) { gtk_button_set_icon_name(button, name) }
@@ -115,17 +115,13 @@ package final class ToggleButton: Button {
         tooltip = name
     }
 
-    private var toggle: UnsafeMutablePointer<GtkToggleButton> {
-        pointer.assumingMemoryBound(to: GtkToggleButton.self)
-    }
-
     /// `true` while it is down. Setting it calls no handler.
     package var isOn: Bool {
-        get { gtk_toggle_button_get_active(toggle) != 0 }
+        get { gtk_toggle_button_get_active(cast()) != 0 }
         set {
             guard newValue != isOn else { return }
             isSetting = true
-            gtk_toggle_button_set_active(toggle, newValue ? 1 : 0)
+            gtk_toggle_button_set_active(cast(), newValue ? 1 : 0)
             isSetting = false
         }
     }
@@ -136,14 +132,36 @@ package final class ToggleButton: Button {
     }
 }
 
+/// Buttons of which one is down, each for a word.
+package final class ToggleGroup<Word: Equatable> {
+    package let buttons: [(word: Word, button: ToggleButton)]
+
+    package init(_ buttons: [(word: Word, button: ToggleButton)]) { self.buttons = buttons }
+
+    /// Calls `handler` with the word of the button that people press.
+    package func onChoice(_ handler: @escaping (Word) -> Void) {
+        for (word, button) in buttons {
+            button.onToggle { [unowned self] _ in
+                // What was chosen already stays down.
+                chosen = word
+                handler(word)
+            }
+        }
+    }
+
+    /// The word whose button is down. Setting it calls no handler.
+    package var chosen: Word? {
+        didSet { for (word, button) in buttons { button.isOn = word == chosen } }
+    }
+}
+
 /// A line of words to write. Return does what the window suggests.
 package final class Entry: Widget {
     package init(_ text: String, _ name: String) {
         super.init(gtk_entry_new())
-        let entry = pointer.assumingMemoryBound(to: GtkEntry.self)
         gtk_editable_set_text(opaque, text)
-        gtk_entry_set_placeholder_text(entry, name)
-        gtk_entry_set_activates_default(entry, 1)
+        gtk_entry_set_placeholder_text(cast(), name)
+        gtk_entry_set_activates_default(cast(), 1)
         named(name)
     }
 

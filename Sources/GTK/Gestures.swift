@@ -15,12 +15,12 @@ extension Widget {
         _ button: PointerButton,
         _ handler: @escaping (_ count: Int, _ x: Double, _ y: Double) -> Void
     ) {
-        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_click_new()))
+        let gesture = Object(taking: gtk_gesture_click_new())
         gtk_gesture_single_set_button(gesture.opaque, button.rawValue)
         let opaque = gesture.opaque
         // GTK counts by a timer of the loop: a busy moment makes two clicks of a double one.
         var last: (count: Int, time: UInt32, x: Double, y: Double)?
-        gesture.connect("pressed") { [unowned self] in
+        gesture.on("pressed") { [unowned self] in
             let (x, y) = ($0.number(2), $0.number(3))
             let time = gtk_event_controller_get_current_event_time(opaque)
             var count = 1
@@ -34,7 +34,6 @@ extension Widget {
             }
             last = (count, time, x, y)
             handler(count, x, y)
-            return false
         }
         add(gesture)
     }
@@ -42,7 +41,7 @@ extension Widget {
     /// The desktop's settings for what is between the presses of a double click, at most, in
     /// milliseconds and units of a window.
     private var doubleClick: (time: UInt32, distance: Double) {
-        let settings = Object(sharing: UnsafeMutableRawPointer(gtk_widget_get_settings(widget)))
+        let settings = Object(sharing: gtk_widget_get_settings(widget))
         let time = settings.integer("gtk-double-click-time")
         return (UInt32(clamping: time), Double(settings.integer("gtk-double-click-distance")))
     }
@@ -61,7 +60,7 @@ extension Widget {
     /// Calls `handler` for each part of a drag, with `true` while Ctrl is held. It returns `false`
     /// for a drag that is none of its own.
     package func onDrag(_ handler: @escaping (Drag, _ holdsControl: Bool) -> Bool) {
-        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_drag_new()))
+        let gesture = Object(taking: gtk_gesture_drag_new())
         let opaque = gesture.opaque
         func report(_ part: Drag) {
             let held = gtk_event_controller_get_current_event_state(opaque).rawValue
@@ -69,18 +68,9 @@ extension Widget {
                 gtk_gesture_set_state(opaque, GTK_EVENT_SEQUENCE_DENIED)
             }
         }
-        gesture.connect("drag-begin") {
-            report(.began(x: $0.number(1), y: $0.number(2)))
-            return false
-        }
-        gesture.connect("drag-update") {
-            report(.moved(x: $0.number(1), y: $0.number(2)))
-            return false
-        }
-        gesture.connect("drag-end") {
-            report(.ended(x: $0.number(1), y: $0.number(2)))
-            return false
-        }
+        gesture.on("drag-begin") { report(.began(x: $0.number(1), y: $0.number(2))) }
+        gesture.on("drag-update") { report(.moved(x: $0.number(1), y: $0.number(2))) }
+        gesture.on("drag-end") { report(.ended(x: $0.number(1), y: $0.number(2))) }
         gesture.connect("cancel") { report(.cancelled) }
         add(gesture)
     }
@@ -91,12 +81,11 @@ extension Widget {
         held: @escaping () -> Void,
         _ handler: @escaping (_ x: Double, _ y: Double) -> Void
     ) {
-        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_long_press_new()))
+        let gesture = Object(taking: gtk_gesture_long_press_new())
         var place: (x: Double, y: Double)?
-        gesture.connect("pressed") {
+        gesture.on("pressed") {
             place = ($0.number(1), $0.number(2))
             held()
-            return false
         }
         gesture.connect("end") {
             if let (x, y) = place { handler(x, y) }
@@ -111,16 +100,13 @@ extension Widget {
         _ begin: @escaping (_ x: Double, _ y: Double) -> Void,
         _ change: @escaping (_ scale: Double) -> Void
     ) {
-        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_zoom_new()))
+        let gesture = Object(taking: gtk_gesture_zoom_new())
         let opaque = gesture.opaque
         gesture.connect("begin") {
             var (x, y) = (0.0, 0.0)
             if gtk_gesture_get_bounding_box_center(opaque, &x, &y) != 0 { begin(x, y) }
         }
-        gesture.connect("scale-changed") {
-            change($0.number(1))
-            return false
-        }
+        gesture.on("scale-changed") { change($0.number(1)) }
         add(gesture)
     }
 
@@ -129,9 +115,7 @@ extension Widget {
         _ handler: @escaping (_ clicks: Double, _ x: Double, _ y: Double) -> Void
     ) {
         let flags = GTK_EVENT_CONTROLLER_SCROLL_VERTICAL
-        let controller = Object(
-            taking: UnsafeMutableRawPointer(gtk_event_controller_scroll_new(flags))
-        )
+        let controller = Object(taking: gtk_event_controller_scroll_new(flags))
         var (x, y) = (0.0, 0.0)
         onPointer { place in if let place { (x, y) = place } }
         controller.connect("scroll") {
@@ -143,15 +127,9 @@ extension Widget {
 
     /// Calls `handler` with where the pointer is, and with `nil` when it leaves.
     package func onPointer(_ handler: @escaping ((x: Double, y: Double)?) -> Void) {
-        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_motion_new()))
-        controller.connect("enter") {
-            handler(($0.number(1), $0.number(2)))
-            return false
-        }
-        controller.connect("motion") {
-            handler(($0.number(1), $0.number(2)))
-            return false
-        }
+        let controller = Object(taking: gtk_event_controller_motion_new())
+        controller.on("enter") { handler(($0.number(1), $0.number(2))) }
+        controller.on("motion") { handler(($0.number(1), $0.number(2))) }
         controller.connect("leave") { handler(nil) }
         add(controller)
     }
@@ -159,7 +137,7 @@ extension Widget {
     /// Calls `handler` with the name of each key that is pressed while the widget or one in it has
     /// the keyboard, as in "Alt+Shift+Left". It returns `true` for those that it uses.
     package func onKey(_ handler: @escaping (_ name: String) -> Bool) {
-        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
+        let controller = Object(taking: gtk_event_controller_key_new())
         controller.connect("key-pressed") { arguments in
             let held = arguments.flags(3)
             guard held & (gtkControl | gtkSuper) == 0,
@@ -173,7 +151,7 @@ extension Widget {
 
     /// Calls `handler` when the widget, or one in it, gets the keyboard, and when it loses it.
     package func onFocus(_ handler: @escaping (Bool) -> Void) {
-        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_focus_new()))
+        let controller = Object(taking: gtk_event_controller_focus_new())
         controller.connect("enter") { handler(true) }
         controller.connect("leave") { handler(false) }
         add(controller)
@@ -181,12 +159,9 @@ extension Widget {
 
     /// Calls `handler` for each key that is pressed, whatever else it does.
     package func onAnyKey(_ handler: @escaping () -> Void) {
-        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
+        let controller = Object(taking: gtk_event_controller_key_new())
         gtk_event_controller_set_propagation_phase(controller.opaque, GTK_PHASE_CAPTURE)
-        controller.connect("key-pressed") { _ in
-            handler()
-            return false
-        }
+        controller.connect("key-pressed") { handler() }
         add(controller)
     }
 
@@ -197,7 +172,7 @@ extension Widget {
     /// one was lifted, of which GTK has yet to read, the press ends before its time, and the click
     /// is lost. To be removed once GTK tells the buttons of the last event.
     func keepsPresses() {
-        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_legacy_new()))
+        let controller = Object(taking: gtk_event_controller_legacy_new())
         let opaque = controller.opaque
         gtk_event_controller_set_propagation_phase(opaque, GTK_PHASE_CAPTURE)
         var isPressed = false
@@ -220,7 +195,7 @@ extension Widget {
 
     /// Lets people drag `files`, as file URIs, to other programs.
     package func allowDrag(of files: [String]) {
-        let source = Object(taking: UnsafeMutableRawPointer(gtk_drag_source_new()))
+        let source = Object(taking: gtk_drag_source_new())
         let bytes = files.flatMap { Array("\($0)\r\n".utf8) }
         let data = g_bytes_new(bytes, gsize(bytes.count))
         let content = gdk_content_provider_new_for_bytes("text/uri-list", data)

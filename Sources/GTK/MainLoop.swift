@@ -9,26 +9,31 @@ package enum MainLoop {
             descriptor,
             G_IO_IN,
             { _, _, context in
-                Action.of(context)?.body()
+                if let context { Action.of(context)() }
                 return 1
             },
             retained(Action(handler)),
-            Action.release
+            release
         )
     }
 
     /// Calls `handler` once GTK has done what it is doing.
     package static func later(_ handler: @escaping () -> Void) {
-        let call: GSourceFunc = { context in
-            Action.of(context)?.body()
-            return 0
+        _ = call(after: 0) {
+            handler()
+            return false
         }
+    }
+
+    /// Calls `handler` after so many seconds, and again until it returns `false`; returns GLib's
+    /// number for that.
+    private static func call(after seconds: Double, _ handler: @escaping () -> Bool) -> guint {
         g_timeout_add_full(
             G_PRIORITY_DEFAULT,
-            0,
-            call,
-            retained(Action(handler)),
-            Action.release
+            guint(max(0, seconds) * 1000),
+            { context in context.map(Callback<() -> Bool>.of)?() == true ? 1 : 0 },
+            retained(Callback(handler)),
+            release
         )
     }
 
@@ -38,36 +43,19 @@ package enum MainLoop {
         /// `true` once it has called, if it calls once, or was cancelled.
         package var isOver: Bool { id == 0 }
 
-        package convenience init(every seconds: Double, _ handler: @escaping () -> Void) {
-            self.init(seconds, repeats: true, handler)
-        }
-
-        package convenience init(after seconds: Double, _ handler: @escaping () -> Void) {
-            self.init(seconds, repeats: false, handler)
-        }
-
-        private init(_ seconds: Double, repeats: Bool, _ handler: @escaping () -> Void) {
-            let action = Action { [weak self] in
-                if !repeats { self?.id = 0 }
+        package init(every seconds: Double, _ handler: @escaping () -> Void) {
+            id = call(after: seconds) {
                 handler()
+                return true
             }
-            let call: GSourceFunc =
-                repeats
-                ? { context in
-                    Action.of(context)?.body()
-                    return 1
-                }
-                : { context in
-                    Action.of(context)?.body()
-                    return 0
-                }
-            id = g_timeout_add_full(
-                G_PRIORITY_DEFAULT,
-                guint(max(0, seconds) * 1000),
-                call,
-                retained(action),
-                Action.release
-            )
+        }
+
+        package init(after seconds: Double, _ handler: @escaping () -> Void) {
+            id = call(after: seconds) { [weak self] in
+                self?.id = 0
+                handler()
+                return false
+            }
         }
 
         deinit { cancel() }

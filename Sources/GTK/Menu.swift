@@ -19,10 +19,7 @@ package final class ActionGroup: Object {
 
     /// Adds an action that is on or off; `handler` gets what it is to become.
     package func addSwitch(_ name: String, _ handler: @escaping (Bool) -> Void) {
-        let action = insert(
-            name,
-            g_simple_action_new_stateful(name, nil, g_variant_new_boolean(0))
-        )
+        let action = insert(name, g_simple_action_new_stateful(name, nil, g_variant_new_boolean(0)))
         let opaque = action.opaque
         action.connect("activate") {
             let state = g_action_get_state(opaque)
@@ -36,19 +33,13 @@ package final class ActionGroup: Object {
     package func addChoice(_ name: String, _ handler: @escaping (String) -> Void) {
         let type = g_variant_type_new("s")
         defer { g_variant_type_free(type) }
-        let action = insert(
-            name,
-            g_simple_action_new_stateful(name, type, g_variant_new_string(""))
-        )
-        action.connect("activate") { arguments in
-            if let word = arguments.variantText(1) { handler(word) }
-            return false
-        }
+        insert(name, g_simple_action_new_stateful(name, type, g_variant_new_string("")))
+            .on("activate") { if let word = $0.variantText(1) { handler(word) } }
     }
 
     @discardableResult
     private func insert(_ name: String, _ action: OpaquePointer?) -> Object {
-        let action = Object(taking: UnsafeMutableRawPointer(action))
+        let action = Object(taking: action)
         g_action_map_add_action(opaque, action.opaque)
         actions[name] = action
         return action
@@ -85,7 +76,7 @@ package final class Submenu: Object {
     private let last: Object
 
     package init(_ last: [PopupMenu.Item] = []) {
-        self.last = Object(taking: UnsafeMutableRawPointer(PopupMenu.section(last)))
+        self.last = Object(taking: PopupMenu.section(last))
         super.init(taking: UnsafeMutableRawPointer(g_menu_new()))
         set([], choosing: "")
     }
@@ -95,13 +86,12 @@ package final class Submenu: Object {
         g_menu_remove_all(opaque)
         for (label, word) in items {
             // An underscore would mark a key.
-            let item = g_menu_item_new(label.replacing("_", with: "__"), nil)
-            g_menu_item_set_action_and_target_value(item, action, g_variant_new_string(word))
-            g_menu_append_item(opaque, item)
-            g_object_unref(UnsafeMutableRawPointer(item))
+            let item = Object(taking: g_menu_item_new(label.replacing("_", with: "__"), nil))
+            let target = g_variant_new_string(word)
+            g_menu_item_set_action_and_target_value(item.opaque, action, target)
+            g_menu_append_item(opaque, item.opaque)
         }
-        let model = last.pointer.assumingMemoryBound(to: GMenuModel.self)
-        g_menu_append_section(opaque, nil, model)
+        g_menu_append_section(opaque, nil, last.cast())
     }
 }
 
@@ -110,17 +100,13 @@ package class Popover: Widget {
     /// Creates one over `parent` with `content`.
     package init(over parent: Widget, _ content: Widget) {
         super.init(gtk_popover_new())
-        gtk_popover_set_child(popover, content.widget)
+        gtk_popover_set_child(cast(), content.widget)
         gtk_widget_set_parent(widget, parent.widget)
     }
 
     fileprivate init(over parent: Widget, menu: UnsafeMutablePointer<GtkWidget>?) {
         super.init(menu)
         gtk_widget_set_parent(widget, parent.widget)
-    }
-
-    fileprivate var popover: UnsafeMutablePointer<GtkPopover> {
-        pointer.assumingMemoryBound(to: GtkPopover.self)
     }
 
     /// Shows it, pointing to a place of its parent.
@@ -131,12 +117,12 @@ package class Popover: Widget {
             width: CInt(max(1, place.width)),
             height: CInt(max(1, place.height))
         )
-        gtk_popover_set_pointing_to(popover, &place)
-        gtk_popover_popup(popover)
+        gtk_popover_set_pointing_to(cast(), &place)
+        gtk_popover_popup(cast())
     }
 
     /// Hides it.
-    package func close() { gtk_popover_popdown(popover) }
+    package func close() { gtk_popover_popdown(cast()) }
 
     /// Calls `handler` when it is closed.
     package func onClose(_ handler: @escaping () -> Void) { connect("closed", handler) }
@@ -172,12 +158,8 @@ package final class PopupMenu: Popover {
 
         fileprivate var made: OpaquePointer? {
             let item =
-                menu.map {
-                    g_menu_item_new_submenu(
-                        label,
-                        $0.pointer.assumingMemoryBound(to: GMenuModel.self)
-                    )
-                } ?? g_menu_item_new(label, action)
+                menu.map { g_menu_item_new_submenu(label, $0.cast()) }
+                ?? g_menu_item_new(label, action)
             func set(_ name: String, _ value: String) {
                 g_menu_item_set_attribute_value(item, name, g_variant_new_string(value))
             }
@@ -190,34 +172,24 @@ package final class PopupMenu: Popover {
     fileprivate static func section(_ items: [Item]) -> OpaquePointer? {
         let section = g_menu_new()
         for item in items {
-            let made = item.made
-            g_menu_append_item(section, made)
-            g_object_unref(UnsafeMutableRawPointer(made))
+            g_menu_append_item(section, Object(taking: item.made).opaque)
         }
         return section
     }
 
     /// Creates a menu over `parent`: `top`, and below it the sections, with a line between them.
     package init(over parent: Widget, top: Widget, _ sections: [[Item]]) {
-        let menu = Object(taking: UnsafeMutableRawPointer(g_menu_new()))
+        let menu = Object(taking: g_menu_new())
         func append(_ section: OpaquePointer?) {
-            let model = UnsafeMutableRawPointer(section)?.assumingMemoryBound(to: GMenuModel.self)
-            g_menu_append_section(menu.opaque, nil, model)
-            g_object_unref(UnsafeMutableRawPointer(section))
+            g_menu_append_section(menu.opaque, nil, Object(taking: section).cast())
         }
         let first = g_menu_new()
-        let place = g_menu_item_new(nil, nil)
-        g_menu_item_set_attribute_value(place, "custom", g_variant_new_string("top"))
-        g_menu_append_item(first, place)
-        g_object_unref(UnsafeMutableRawPointer(place))
+        let place = Object(taking: g_menu_item_new(nil, nil))
+        g_menu_item_set_attribute_value(place.opaque, "custom", g_variant_new_string("top"))
+        g_menu_append_item(first, place.opaque)
         append(first)
         for items in sections { append(Self.section(items)) }
-        super.init(
-            over: parent,
-            menu: gtk_popover_menu_new_from_model(
-                menu.pointer.assumingMemoryBound(to: GMenuModel.self)
-            )
-        )
+        super.init(over: parent, menu: gtk_popover_menu_new_from_model(menu.cast()))
         gtk_popover_menu_add_child(opaque, top.widget, "top")
     }
 }
@@ -225,33 +197,18 @@ package final class PopupMenu: Popover {
 /// A place for short messages over `child`.
 package final class ToastOverlay: Widget {
     package init(_ child: Widget) {
-        super.init(
-            adw_toast_overlay_new().map {
-                UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWidget.self)
-            }
-        )
+        super.init(UnsafeMutableRawPointer(adw_toast_overlay_new()))
         adw_toast_overlay_set_child(opaque, child.widget)
     }
 
-    /// Shows `message` for some seconds, with a button that does `action`.
-    package func show(
-        _ message: String,
-        button: String? = nil,
-        seconds: Int = 4,
-        _ action: @escaping () -> Void = {},
-        dismissed: @escaping () -> Void = {}
-    ) {
-        // Its words are markup; names in them are not.
-        let words = g_markup_escape_text(message, -1)
-        defer { g_free(words) }
-        let toast = Object(taking: UnsafeMutableRawPointer(adw_toast_new(words)))
-        adw_toast_set_timeout(toast.opaque, guint(seconds))
-        if let button {
-            adw_toast_set_button_label(toast.opaque, button)
-            toast.connect("button-clicked", action)
-        }
-        toast.connect("dismissed", dismissed)
-        g_object_ref(toast.pointer)
-        adw_toast_overlay_add_toast(opaque, toast.opaque)
-    }
+    /// Shows `message` for some seconds.
+    package func show(_ message: String) { adw_toast_overlay_add_toast(opaque, toast(message)) }
+}
+
+/// Returns a message for an overlay, which takes it over. Its words would be markup; names in them
+/// are not.
+func toast(_ message: String) -> OpaquePointer? {
+    let words = g_markup_escape_text(message, -1)
+    defer { g_free(words) }
+    return adw_toast_new(words)
 }

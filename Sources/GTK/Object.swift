@@ -19,21 +19,32 @@ package class Object {
         self.pointer = pointer
     }
 
+    convenience init(sharing pointer: OpaquePointer?) {
+        self.init(sharing: UnsafeMutableRawPointer(pointer))
+    }
+
+    convenience init(taking pointer: OpaquePointer?) {
+        self.init(taking: UnsafeMutableRawPointer(pointer))
+    }
+
     deinit { g_object_unref(pointer) }
 
     /// The object as the final classes of GTK are imported.
     var opaque: OpaquePointer { OpaquePointer(pointer) }
 
-    var object: UnsafeMutablePointer<GObject> { pointer.assumingMemoryBound(to: GObject.self) }
+    /// The object as a class that is imported as a structure.
+    func cast<Class>() -> UnsafeMutablePointer<Class> {
+        pointer.assumingMemoryBound(to: Class.self)
+    }
 
     /// Returns `true` if the object is of the class `type`.
     func `is`(_ type: GType) -> Bool {
-        g_type_check_instance_is_a(pointer.assumingMemoryBound(to: GTypeInstance.self), type) != 0
+        g_type_check_instance_is_a(cast(), type) != 0
     }
 
     func integer(_ name: String) -> Int {
         var value = GValue()
-        g_object_get_property(object, name, &value)
+        g_object_get_property(cast(), name, &value)
         defer { g_value_unset(&value) }
         return Int(g_value_get_int(&value))
     }
@@ -42,8 +53,13 @@ package class Object {
 
     /// Calls `handler` whenever the object emits `signal`, until the object is gone.
     func connect(_ signal: String, _ handler: @escaping () -> Void) {
-        connect(signal) { _ in
-            handler()
+        on(signal) { _ in handler() }
+    }
+
+    /// Calls `handler` with the arguments of `signal`, of which the first is the object itself.
+    func on(_ signal: String, _ handler: @escaping (Arguments) -> Void) {
+        connect(signal) {
+            handler($0)
             return false
         }
     }
@@ -51,15 +67,12 @@ package class Object {
     /// Calls `handler` with the arguments of `signal`, of which the first is the object itself. A
     /// signal that asks for an answer gets the one returned.
     func connect(_ signal: String, answering handler: @escaping (Arguments) -> Bool) {
-        let box = Unmanaged.passRetained(Handler(handler)).toOpaque()
+        let box = retained(Callback(handler))
         let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), box)
-        g_closure_add_finalize_notifier(closure, box) { box, _ in
-            if let box { Unmanaged<Handler>.fromOpaque(box).release() }
-        }
+        g_closure_add_finalize_notifier(closure, box) { box, _ in release(box) }
         g_closure_set_marshal(closure) { closure, answer, _, values, _, _ in
             guard let box = closure?.pointee.data, let values else { return }
-            let handler = Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue()
-            let isTrue = handler.body(Arguments(values: values))
+            let isTrue = Callback<(Arguments) -> Bool>.of(box)(Arguments(values: values))
             if let answer, g_type_check_value_holds(answer, booleanType) != 0 {
                 g_value_set_boolean(answer, isTrue ? 1 : 0)
             }
@@ -82,11 +95,6 @@ package class Object {
             g_value_get_object(values + index)
         }
     }
-
-    private final class Handler {
-        let body: (Arguments) -> Bool
-        init(_ body: @escaping (Arguments) -> Bool) { self.body = body }
-    }
 }
 
 // G_TYPE_BOOLEAN, a macro.
@@ -97,17 +105,20 @@ func retained(_ value: AnyObject) -> UnsafeMutableRawPointer {
     Unmanaged.passRetained(value).toOpaque()
 }
 
-/// A function without arguments, as the context of a callback.
-final class Action {
-    let body: () -> Void
-    init(_ body: @escaping () -> Void) { self.body = body }
+/// Releases what was the context of a callback (GDestroyNotify).
+let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+    if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+}
 
-    static func of(_ context: UnsafeMutableRawPointer?) -> Action? {
-        context.map { Unmanaged<Action>.fromOpaque($0).takeUnretainedValue() }
-    }
+/// A function as the context of a callback.
+final class Callback<Function> {
+    let body: Function
+    init(_ body: Function) { self.body = body }
 
-    /// Releases the action that was a callback's context (GDestroyNotify).
-    static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-        if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    /// Returns the function that is in `context`.
+    static func of(_ context: UnsafeMutableRawPointer) -> Function {
+        Unmanaged<Callback>.fromOpaque(context).takeUnretainedValue().body
     }
 }
+
+typealias Action = Callback<() -> Void>

@@ -36,11 +36,7 @@ package final class Pixels: Sendable {
         )
         guard size.area <= 1 << 24 else { return nil }
         self.init(size)
-        gdk_texture_download(
-            texture,
-            memory.assumingMemoryBound(to: UInt8.self),
-            gsize(stride)
-        )
+        gdk_texture_download(texture, memory.assumingMemoryBound(to: UInt8.self), gsize(stride))
     }
 
     deinit { pool?.give(back: block) }
@@ -155,9 +151,7 @@ final class Painting: Paintable {
                 UnsafeMutableRawPointer($0)
             }
         )
-        g_object_set_data_full(object, "pixels", retained(pixels)) { context in
-            if let context { Unmanaged<Pixels>.fromOpaque(context).release() }
-        }
+        g_object_set_data_full(cast(), "pixels", retained(pixels), release)
     }
 }
 
@@ -185,9 +179,7 @@ package final class Texture: Paintable {
         let bytes = g_bytes_new_with_free_func(
             start,
             gsize((part.height - 1) * pixels.stride + part.width * 4),
-            { context in
-                if let context { Unmanaged<Pixels>.fromOpaque(context).release() }
-            },
+            release,
             retained(pixels)
         )
         super.init(

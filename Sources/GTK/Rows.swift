@@ -23,14 +23,14 @@ package final class SliderRow: Row {
         slider = Widget(
             gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, range.lowerBound, end, step)
         )
-        super.init(title, after: [slider, shown, back])
-        let scale = slider.pointer.assumingMemoryBound(to: GtkScale.self)
-        gtk_scale_set_draw_value(scale, 0)
+        super.init(adw_action_row_new(), title, "")
+        [slider, shown, back].forEach(append)
+        gtk_scale_set_draw_value(slider.cast(), 0)
         slider.expand(true, false).place(.fill, .center).named(title)
         slider.request(width: 90)
         if range.lowerBound < 0, let initial {
-            gtk_scale_set_has_origin(scale, 0)
-            gtk_scale_add_mark(scale, initial, GTK_POS_BOTTOM, nil)
+            gtk_scale_set_has_origin(slider.cast(), 0)
+            gtk_scale_add_mark(slider.cast(), initial, GTK_POS_BOTTOM, nil)
         }
         leaveWheel()
         gtk_label_set_width_chars(shown.opaque, 5)
@@ -43,19 +43,11 @@ package final class SliderRow: Row {
     }
 
     /// Goes back to where it was at first, as if people had moved it there.
-    package func reset() { if let initial { gtk_range_set_value(adjusted, initial) } }
-
-    private var adjusted: UnsafeMutablePointer<GtkRange> {
-        slider.pointer.assumingMemoryBound(to: GtkRange.self)
-    }
+    package func reset() { if let initial { gtk_range_set_value(slider.cast(), initial) } }
 
     /// Leaves the wheel to the page: one that scrolls it is not meant for what comes under it.
     private func leaveWheel() {
-        let list = Object(
-            taking: gtk_widget_observe_controllers(slider.widget).map {
-                UnsafeMutableRawPointer($0)
-            }
-        )
+        let list = Object(taking: gtk_widget_observe_controllers(slider.widget))
         let all = (0..<g_list_model_get_n_items(list.opaque)).map {
             Object(taking: g_list_model_get_item(list.opaque, $0))
         }
@@ -66,10 +58,10 @@ package final class SliderRow: Row {
 
     /// The present value. Setting it calls no handler.
     package var value: Double {
-        get { gtk_range_get_value(adjusted) }
+        get { gtk_range_get_value(slider.cast()) }
         set {
             isSetting = true
-            gtk_range_set_value(adjusted, newValue)
+            gtk_range_set_value(slider.cast(), newValue)
             isSetting = false
         }
     }
@@ -91,39 +83,26 @@ package final class SliderRow: Row {
 
 /// A row with a few words beside one another, of which one is chosen.
 package final class SegmentRow: Row {
-    private let buttons: [ToggleButton]
+    /// The words, by their index.
+    package let group: ToggleGroup<Int>
 
     package init(_ title: String, _ words: String, _ names: [(icon: String, name: String)]) {
-        buttons = names.map { icon, name in
+        let buttons = names.map { icon, name in
             ToggleButton(Box(spacing: 8, [Image(icon: icon), Label(name)]), name)
         }
-        super.init(title, words, after: [Box(buttons).style("linked")])
-    }
-
-    /// The index of the chosen one. Setting it calls no handler.
-    package var chosen: Int? {
-        get { buttons.firstIndex { $0.isOn } }
-        set { for (index, button) in buttons.enumerated() { button.isOn = index == newValue } }
-    }
-
-    /// Calls `handler` with the index that the user chooses.
-    package func onChoice(_ handler: @escaping (Int) -> Void) {
-        for (index, button) in buttons.enumerated() {
-            button.onToggle { [unowned self] _ in
-                chosen = index
-                handler(index)
-            }
-        }
+        group = ToggleGroup(buttons.enumerated().map { ($0, $1) })
+        super.init(adw_action_row_new(), title, words)
+        append(after: Box(buttons).style("linked"))
     }
 }
 
 /// A row of words that people write.
 package final class EntryRow: Widget {
-    package init(_ title: String) {
-        super.init(adw_entry_row_new())
-        let row = pointer.assumingMemoryBound(to: AdwPreferencesRow.self)
-        adw_preferences_row_set_use_markup(row, 0)
-        adw_preferences_row_set_title(row, title)
+    /// Creates a row of words, which nobody can read if it `isSecret`.
+    package init(_ title: String, isSecret: Bool = false) {
+        super.init(isSecret ? adw_password_entry_row_new() : adw_entry_row_new())
+        adw_preferences_row_set_use_markup(cast(), 0)
+        adw_preferences_row_set_title(cast(), title)
     }
 
     /// The words. They stay as they are while people write.
@@ -136,10 +115,12 @@ package final class EntryRow: Widget {
         }
     }
 
+    /// Calls `handler` when people press Return.
+    package func onReturn(_ handler: @escaping () -> Void) { connect("entry-activated", handler) }
+
     /// Calls `handler` when people are done with their words.
     package func onApply(_ handler: @escaping () -> Void) {
-        let row = pointer.assumingMemoryBound(to: AdwEntryRow.self)
-        adw_entry_row_set_show_apply_button(row, 1)
+        adw_entry_row_set_show_apply_button(cast(), 1)
         connect("apply", handler)
     }
 }

@@ -12,14 +12,13 @@ package enum Subprocess {
         guard let process = g_subprocess_newv(&list, GSubprocessFlags(flags), nil) else {
             return done(nil)
         }
-        let context = Unmanaged.passRetained(Completion(done)).toOpaque()
         g_subprocess_communicate_utf8_async(
             process,
             nil,
             nil,
             { source, result, context in
                 guard let context else { return }
-                let completion = Unmanaged<Completion>.fromOpaque(context).takeRetainedValue()
+                defer { release(context) }
                 var output: UnsafeMutablePointer<gchar>?
                 g_subprocess_communicate_utf8_finish(
                     OpaquePointer(source),
@@ -29,15 +28,10 @@ package enum Subprocess {
                     nil
                 )
                 defer { g_free(output) }
-                completion.body(output.map { String(cString: $0) } ?? "")
+                Callback<(String?) -> Void>.of(context)(output.map { String(cString: $0) } ?? "")
             },
-            context
+            retained(Callback(done))
         )
         g_object_unref(UnsafeMutableRawPointer(process))
-    }
-
-    private final class Completion {
-        let body: (String?) -> Void
-        init(_ body: @escaping (String?) -> Void) { self.body = body }
     }
 }

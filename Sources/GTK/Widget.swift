@@ -9,13 +9,13 @@ package import Frames
 /// widget, and those within a window what the window belongs to, `unowned`; all that calls
 /// later, such as an answer of the daemon, takes it `weak`. A context of C is released by C.
 package class Widget: Object {
-    var widget: UnsafeMutablePointer<GtkWidget> { pointer.assumingMemoryBound(to: GtkWidget.self) }
+    var widget: UnsafeMutablePointer<GtkWidget> { cast() }
     private var controllers: [Object] = []
     /// `true` while the widget that it is in owns this object.
     private var isOwned = false
 
     /// Shares a widget that GTK has made.
-    init(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+    init(_ widget: UnsafeMutableRawPointer?) {
         super.init(sharing: widget)
         connect("notify::parent") { [weak self] in self?.parentChanged() }
     }
@@ -36,7 +36,7 @@ package class Widget: Object {
     /// The size of letters that people want, over the usual one.
     package static var textScale: Double {
         guard let settings = gtk_settings_get_default() else { return 1 }
-        let dpi = Object(sharing: UnsafeMutableRawPointer(settings)).integer("gtk-xft-dpi")
+        let dpi = Object(sharing: settings).integer("gtk-xft-dpi")
         return dpi > 0 ? Double(dpi) / 1024 / 96 : 1
     }
 
@@ -50,29 +50,19 @@ package class Widget: Object {
 
     /// Calls `handler` when people choose another size of letters, or another contrast.
     package static func onLook(_ handler: @escaping () -> Void) {
-        let manager = adw_style_manager_get_default().map { UnsafeMutableRawPointer($0) }
-        Object(sharing: manager).connect("notify::high-contrast", handler)
-        let settings = gtk_settings_get_default().map { UnsafeMutableRawPointer($0) }
-        Object(sharing: settings).connect("notify::gtk-xft-dpi", handler)
+        Object(sharing: adw_style_manager_get_default()).connect("notify::high-contrast", handler)
+        Object(sharing: gtk_settings_get_default()).connect("notify::gtk-xft-dpi", handler)
     }
 
     /// A place within the room that a widget gets.
-    package enum Align: Sendable {
-        case fill
+    package struct Align: Hashable, Sendable {
+        fileprivate let value: GtkAlign
+        package static let fill = Align(value: GTK_ALIGN_FILL)
         /// The side where words begin, or the top.
-        case start
-        case center
+        package static let start = Align(value: GTK_ALIGN_START)
+        package static let center = Align(value: GTK_ALIGN_CENTER)
         /// The side where words end, or the bottom.
-        case end
-
-        var value: GtkAlign {
-            switch self {
-            case .fill: GTK_ALIGN_FILL
-            case .start: GTK_ALIGN_START
-            case .center: GTK_ALIGN_CENTER
-            case .end: GTK_ALIGN_END
-            }
-        }
+        package static let end = Align(value: GTK_ALIGN_END)
     }
 
     /// Places the widget in its room.
@@ -80,16 +70,22 @@ package class Widget: Object {
     package func place(_ x: Align, _ y: Align, margin: Int? = nil) -> Self {
         gtk_widget_set_halign(widget, x.value)
         gtk_widget_set_valign(widget, y.value)
-        if let margin { setMargins(margin) }
+        if let margin { setMargins(start: margin, end: margin, top: margin, bottom: margin) }
         return self
     }
 
-    /// Leaves `pixels` free on every side.
-    package func setMargins(_ pixels: Int) {
-        gtk_widget_set_margin_start(widget, CInt(pixels))
-        gtk_widget_set_margin_end(widget, CInt(pixels))
-        gtk_widget_set_margin_top(widget, CInt(pixels))
-        gtk_widget_set_margin_bottom(widget, CInt(pixels))
+    /// Leaves pixels free on the sides where words begin and end, above and below; elsewhere it
+    /// stays as it is.
+    package func setMargins(
+        start: Int? = nil,
+        end: Int? = nil,
+        top: Int? = nil,
+        bottom: Int? = nil
+    ) {
+        if let start { gtk_widget_set_margin_start(widget, CInt(start)) }
+        if let end { gtk_widget_set_margin_end(widget, CInt(end)) }
+        if let top { gtk_widget_set_margin_top(widget, CInt(top)) }
+        if let bottom { gtk_widget_set_margin_bottom(widget, CInt(bottom)) }
     }
 
     /// Gives a widget a role that may have a name: the usual one of areas and containers has none
@@ -98,22 +94,8 @@ package class Widget: Object {
         var value = GValue()
         g_value_init(&value, gtk_accessible_role_get_type())
         g_value_set_enum(&value, CInt(bitPattern: role.rawValue))
-        g_object_set_property(object, "accessible-role", &value)
+        g_object_set_property(cast(), "accessible-role", &value)
         g_value_unset(&value)
-    }
-
-    /// Leaves `pixels` free above.
-    package func setMargin(top pixels: Int) { gtk_widget_set_margin_top(widget, CInt(pixels)) }
-
-    /// Leaves `pixels` free below.
-    package func setMargin(bottom pixels: Int) {
-        gtk_widget_set_margin_bottom(widget, CInt(pixels))
-    }
-
-    /// Leaves pixels free on the side where words begin, and where they end.
-    package func setMargins(start: Int, end: Int) {
-        gtk_widget_set_margin_start(widget, CInt(start))
-        gtk_widget_set_margin_end(widget, CInt(end))
     }
 
     /// `true` if the widget is shown while its parent is.
@@ -130,7 +112,7 @@ package class Widget: Object {
         guard let native = gtk_widget_get_native(widget),
             let renderer = gtk_native_get_renderer(native)
         else { return false }
-        return Object(sharing: UnsafeMutableRawPointer(renderer)).is(gsk_cairo_renderer_get_type())
+        return Object(sharing: renderer).is(gsk_cairo_renderer_get_type())
     }
 
     /// Returns `true` if of all that is directly in it `child` alone can be seen.
@@ -139,7 +121,7 @@ package class Widget: Object {
         while let other = next {
             if other != child.widget, gtk_widget_get_mapped(other) != 0 {
                 // What has faded out is no longer on the screen, but what fades it is.
-                let object = Object(sharing: UnsafeMutableRawPointer(other))
+                let object = Object(sharing: other)
                 guard object.is(gtk_revealer_get_type()),
                     let content = gtk_revealer_get_child(object.opaque),
                     gtk_widget_get_mapped(content) == 0
@@ -227,10 +209,7 @@ package class Widget: Object {
 
     /// The size on the screen, in units of GTK.
     package var size: Size {
-        Size(
-            width: Int(gtk_widget_get_width(widget)),
-            height: Int(gtk_widget_get_height(widget))
-        )
+        Size(width: Int(gtk_widget_get_width(widget)), height: Int(gtk_widget_get_height(widget)))
     }
 
     /// The pixels of a unit.
@@ -264,18 +243,13 @@ package class Widget: Object {
 
     /// Calls `handler` for each frame of the screen until it returns `false`.
     package func onFrame(_ handler: @escaping () -> Bool) {
-        final class Ticking {
-            let body: () -> Bool
-            init(_ body: @escaping () -> Bool) { self.body = body }
-        }
         gtk_widget_add_tick_callback(
             widget,
             { _, _, context in
-                guard let context else { return 0 }
-                return Unmanaged<Ticking>.fromOpaque(context).takeUnretainedValue().body() ? 1 : 0
+                context.map(Callback<() -> Bool>.of)?() == true ? 1 : 0
             },
-            retained(Ticking(handler)),
-            Action.release
+            retained(Callback(handler)),
+            release
         )
     }
 

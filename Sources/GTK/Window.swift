@@ -5,15 +5,8 @@ package import Frames
 package final class Window: Widget {
     /// Creates a window without a frame, which shows `content`.
     package init(_ application: Application, title: String, size: Size, _ content: Widget) {
-        super.init(
-            adw_application_window_new(
-                application.pointer.assumingMemoryBound(to: GtkApplication.self)
-            )
-        )
-        adw_application_window_set_content(
-            pointer.assumingMemoryBound(to: AdwApplicationWindow.self),
-            content.widget
-        )
+        super.init(adw_application_window_new(application.cast()))
+        adw_application_window_set_content(cast(), content.widget)
         setUp(title, size)
     }
 
@@ -25,10 +18,7 @@ package final class Window: Widget {
         _ pages: [PreferencesPage]
     ) {
         super.init(cgtk_preferences_window())
-        gtk_window_set_application(
-            window,
-            application.pointer.assumingMemoryBound(to: GtkApplication.self)
-        )
+        gtk_window_set_application(window, application.cast())
         for page in pages { cgtk_preferences_add(widget, page.widget) }
         setUp(title, size)
     }
@@ -55,7 +45,7 @@ package final class Window: Widget {
     /// Keeps `owner`, which handles what happens in the window, until the window is closed.
     package func belongs(to owner: AnyObject) { self.owner = owner }
 
-    var window: UnsafeMutablePointer<GtkWindow> { pointer.assumingMemoryBound(to: GtkWindow.self) }
+    var window: UnsafeMutablePointer<GtkWindow> { cast() }
 
     var surface: OpaquePointer? { gtk_native_get_surface(opaque) }
 
@@ -127,9 +117,8 @@ package final class Window: Widget {
             let look = index == answers.count - 1 ? last : ADW_RESPONSE_DEFAULT
             cgtk_question_add(dialog, "\(index)", answer, look)
         }
-        Object(sharing: UnsafeMutableRawPointer(dialog)).connect("response") { arguments in
-            done(arguments.value(1, g_value_get_string).flatMap { Int(String(cString: $0)) })
-            return false
+        Object(sharing: dialog).on("response") {
+            done($0.value(1, g_value_get_string).flatMap { Int(String(cString: $0)) })
         }
         gtk_widget_set_visible(dialog, 1)
         extra?.grabFocus()
@@ -172,18 +161,18 @@ package final class Window: Widget {
     /// Calls `handler` when its state on the screen changes. To be called once it is shown.
     package func onState(_ handler: @escaping () -> Void) {
         guard let surface else { return }
-        Object(sharing: UnsafeMutableRawPointer(surface)).connect("notify::state", handler)
+        Object(sharing: surface).connect("notify::state", handler)
     }
 
     /// Calls `handler` each time that it has been painted. To be called once it is shown.
     package func onPaint(_ handler: @escaping () -> Void) {
         guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
-        Object(sharing: UnsafeMutableRawPointer(clock)).connect("paint", handler)
+        Object(sharing: clock).connect("paint", handler)
     }
 
     /// Calls `handler` before GTK draws each frame. To be called once it is shown.
     package func onFrameBegin(_ handler: @escaping () -> Void) {
         guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
-        Object(sharing: UnsafeMutableRawPointer(clock)).connect("before-paint", handler)
+        Object(sharing: clock).connect("before-paint", handler)
     }
 }

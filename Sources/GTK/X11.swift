@@ -39,18 +39,16 @@ package struct X11Window {
     ///
     /// The X server itself would tell only of windows without an alpha channel, which GTK's have.
     package func onRestack(_ handler: @escaping () -> Void) {
-        var attributes = XWindowAttributes()
-        XGetWindowAttributes(display, root, &attributes)
-        XSelectInput(display, root, attributes.your_event_mask | CLong(SubstructureNotifyMask))
+        let mask = attributes(of: root)?.your_event_mask ?? 0
+        XSelectInput(display, root, mask | CLong(SubstructureNotifyMask))
         guard let gdk = gdk_display_get_default() else { return }
-        Object(sharing: UnsafeMutableRawPointer(gdk)).connect("xevent") { arguments in
+        Object(sharing: gdk).on("xevent") { arguments in
             let event = arguments.pointer(1)?.assumingMemoryBound(to: XEvent.self)
             if [ConfigureNotify, MapNotify, UnmapNotify, DestroyNotify].contains(
                 event?.pointee.type ?? 0
             ) {
                 handler()
             }
-            return false
         }
     }
 
@@ -81,9 +79,7 @@ package struct X11Window {
         return XGetWindowAttributes(display, window, &attributes) != 0 ? attributes : nil
     }
 
-    private func tree(
-        of window: CGTK.Window
-    ) -> (parent: CGTK.Window, children: [CGTK.Window])? {
+    private func tree(of window: CGTK.Window) -> (parent: CGTK.Window, children: [CGTK.Window])? {
         var (first, parent): (CGTK.Window, CGTK.Window) = (0, 0)
         var list: UnsafeMutablePointer<CGTK.Window>?
         var count: UInt32 = 0
@@ -161,14 +157,12 @@ package struct X11Window {
         var child: CGTK.Window = 0
         var (x, y): (CInt, CInt) = (0, 0)
         XTranslateCoordinates(display, window, root, 0, 0, &x, &y, &child)
-        var attributes = XWindowAttributes()
-        XGetWindowAttributes(display, window, &attributes)
         let scale = Double(scale)
         return Rect(
             x: Double(x) / scale,
             y: Double(y) / scale,
-            width: Double(attributes.width) / scale,
-            height: Double(attributes.height) / scale
+            width: Double(attributes?.width ?? 0) / scale,
+            height: Double(attributes?.height ?? 0) / scale
         )
     }
 

@@ -39,10 +39,7 @@ package struct PageCorners: Hashable, Sendable {
 
     /// Moves a corner to a place within the picture.
     package mutating func move(_ index: Int, to point: NormalizedPoint) {
-        points[index] = NormalizedPoint(
-            x: min(max(point.x, 0), 1),
-            y: min(max(point.y, 0), 1)
-        )
+        points[index] = NormalizedPoint(x: min(max(point.x, 0), 1), y: min(max(point.y, 0), 1))
     }
 
     /// The corner nearest to a point of `picture`, at most `reach` away from it.

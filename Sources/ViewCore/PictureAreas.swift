@@ -164,9 +164,6 @@ package struct Viewport: Hashable, Sendable {
 
     /// Returns the point of the stream, in fractions, at a point of the window.
     package func point(x: Double, y: Double) -> (x: Double, y: Double) {
-        (
-            (x - shown.x) / max(1, shown.width),
-            (y - shown.y) / max(1, shown.height)
-        )
+        ((x - shown.x) / max(1, shown.width), (y - shown.y) / max(1, shown.height))
     }
 }

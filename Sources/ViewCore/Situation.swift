@@ -81,12 +81,7 @@ package struct Knowledge: Hashable, Sendable {
         package var name: String
         /// The property Holder.
         package var holder: String
-        package init(
-            state: String,
-            interruption: String,
-            name: String = "",
-            holder: String = ""
-        ) {
+        package init(state: String, interruption: String, name: String = "", holder: String = "") {
             self.state = state
             self.interruption = interruption
             self.name = name

@@ -26,6 +26,7 @@ import Testing
         frame-rate = 25
         node-name = "two.eyes-1"
         description = "Zwei \\"Äugen\\" \\\\ 👀"
+        away = "~/away.png"
 
         [cameras.back]
         source = "v4l2:usb-Desk_Cam_1-video-index0"
@@ -138,6 +139,7 @@ import Testing
         #expect(style.background == .crop && !style.recordMark)
         #expect(style.swapDuration == 0 && !style.swapIcon)
         #expect(configuration.scene.hud == .always)
+        #expect(configuration.output.away == "~/away.png")
         #expect(configuration.capture.photoDirectory == "~/Photos")
         #expect(configuration.capture.videoDirectory == "/srv/video")
         #expect(configuration.capture.takesLivePhotos && !configuration.capture.recordsAudio)

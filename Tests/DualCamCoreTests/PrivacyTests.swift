@@ -38,6 +38,28 @@ import Testing
         #expect(state.keptProblems == [])
     }
 
+    @Test mutating func `an own picture is shown for closed cameras, and until they start`() {
+        func own() -> Layer? {
+            let layers = layers(at: 10)
+            let pipeline = state.scene.awayPipeline(of: .back, at: Timestamp(seconds: 10))
+            return layers.count == 1 && layers[0].source.pipeline == pipeline ? layers[0] : nil
+        }
+        stream()
+        #expect(pass(.set(\.away, "/own.png")).first?.contains(.readAway) == true)
+        send(.privacy(.set(true)), .camera(.back, .closed), .camera(.front, .closed))
+        #expect(own() == nil && layers(at: 10).first?.notice != nil, "the usual notice")
+        send(.scene(.awayRead("/another.png")))
+        #expect(own() == nil)
+        send(.scene(.awayRead("/own.png")))
+        #expect(own()?.rect == Rect(state.scene.canvas) && own()?.notice == nil)
+        send(.privacy(.set(false)))
+        #expect(state.cameras.back.phase == .opening && own() != nil)
+        send(.streaming(.back))
+        #expect(own() == nil)
+        send(.camera(.back, .interrupted(.unplugged, reason: "gone")))
+        #expect(own() == nil, "that is news")
+    }
+
     @Test mutating func `the disk may be first`() {
         stream()
         send(.privacy(.set(true)), .privacy(.stored(number: 1, failure: nil)))

@@ -15,6 +15,38 @@ extension DaemonTests {
                 .counter(of: Self.size, in: Rect(Self.size))
         }
 
+        @Test func `An own picture is shown while privacy is on, and one that is none is told of`()
+            throws
+        {
+            try Daemon.with("[cameras.back]\nsource = \"test:bars\"") { daemon in
+                let file = "\(daemon.session.directory)/own.png"
+                try ffmpeg(["-f", "lavfi", "-i", "color=lime:s=640x640", "-frames:v", "1", file])
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                func isOwn() throws -> Bool {
+                    let picture = StreamPicture(try reader.next(), size: Self.size)
+                    let (middle, edge) = (picture[640, 360], picture[20, 360])
+                    // Whole, and dark beside it: 640 by 640 is no shape of the stream's.
+                    return middle.y > 130 && middle.u < 80 && middle.v < 80
+                        && edge.u < 110 && edge.y < middle.y
+                }
+                try daemon.scene.set(\.away, file)
+                #expect(try !isOwn())
+                try daemon.privacy.set(\.enabled, true)
+                try eventually("the own picture") { try isOwn() }
+                try daemon.privacy.set(\.enabled, false)
+                try eventually("the camera") { try !isOwn() }
+                try daemon.scene.set(\.away, "/dev/null")
+                try daemon.privacy.set(\.enabled, true)
+                try eventually("a problem") {
+                    try daemon.stream.get(\.problems).contains {
+                        $0.hasPrefix("The picture for when the cameras are off is not shown")
+                    }
+                }
+                #expect(try !isOwn())
+            }
+        }
+
         @Test("stays while its camera goes on, is live again at once, and ends with privacy")
         func freezing() throws {
             let configuration = """

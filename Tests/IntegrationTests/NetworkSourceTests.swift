@@ -224,16 +224,7 @@ extension DaemonTests {
 
         /// Pictures for "me", whose password is "s3cret".
         private func guarded() throws -> PictureServer {
-            let picture = counted(3, Self.size)
-            return try PictureServer { connection in
-                guard connection.request.contains("Authorization: Basic bWU6czNjcmV0\r\n") else {
-                    let basic = "WWW-Authenticate: Basic realm=\"x\"\r\n"
-                    _ = connection.send("HTTP/1.1 401 No\r\n\(basic)Connection: close\r\n\r\n")
-                    return
-                }
-                guard connection.send(PictureServer.Connection.header) else { return }
-                while connection.send(part: picture) { usleep(30_000) }
-            }
+            try PictureServer(guarding: counted(3, Self.size))
         }
 
         @Test func `A camera is tried before it is kept, and its password is the user's alone`()

@@ -79,14 +79,21 @@ extension DaemonTests {
             throws
         {
             try with { daemon in
-                var refusal = ""
+                var reason = ""
                 try daemon.capture.begin(\.takePhoto, (), options: ["in": .uint32(60)]) {
-                    if case .failure(let error) = $0 { refusal = error.name }
+                    if case .failure(let error) = $0 { reason = error.name }
                 }
                 try daemon.capture.wait(for: \.selfTimer, "photo", within: 5)
                 #expect(try daemon.capture.call(\.stopRecording, within: 5).isEmpty)
                 try daemon.settle()
-                #expect(refusal.hasSuffix(".Cancelled"))
+                #expect(reason.hasSuffix(".Cancelled"))
+                // What is wrong is said before the count.
+                let wrong: [String: Value] = ["in": .uint32(600), "of": .strings(["moon"])]
+                #expect(
+                    refusal {
+                        _ = try daemon.capture.call(\.takePhoto, (), options: wrong, within: 5)
+                    } == "OutOfRange"
+                )
                 let tool = try daemon.session.run(
                     Programs.path(of: "dualcamctl"),
                     ["record", "start", "--in", "60"]

@@ -104,6 +104,21 @@ package final class PictureServer: Sendable {
         thread.detach()
     }
 
+    /// Sends one JPEG over and over to "me", whose password is "s3cret".
+    ///
+    /// - Throws: the errno of bind(2) or another call.
+    package convenience init(guarding picture: [UInt8]) throws(SystemError) {
+        try self.init { connection in
+            guard connection.request.contains("Authorization: Basic bWU6czNjcmV0\r\n") else {
+                let basic = "WWW-Authenticate: Basic realm=\"x\"\r\n"
+                _ = connection.send("HTTP/1.1 401 No\r\n\(basic)Connection: close\r\n\r\n")
+                return
+            }
+            guard connection.send(Connection.header) else { return }
+            while connection.send(part: picture) { usleep(30_000) }
+        }
+    }
+
     deinit { close() }
 
     /// The number of connections so far.

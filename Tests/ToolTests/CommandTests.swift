@@ -108,6 +108,8 @@ struct CommandTests {
         (["ink", "on"], ["back Ink=true"]), (["room", "blur"], ["back Room=blur"]),
         (["room", "as-is", "--camera", "front"], ["front Room=as-is"]),
         (["room", "/dev/null"], ["back Room=/dev/null"]),
+        (["away-picture", "/dev/null"], ["Away=/dev/null"]),
+        (["away-picture", "none"], ["Away="]),
         (["room-blur", "+0.1"], ["back Step Camera RoomBlur 0.1"]),
         (["lock", "exposure", "wb"], ["back Lock exposure,wb"]),
         (["lock", "focus", "--camera", "front"], ["front Lock focus"]),

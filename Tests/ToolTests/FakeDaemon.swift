@@ -338,7 +338,7 @@ final class FakeDaemon {
         "Background": .string("auto"),
         "InsetCorner": .string("top-right"), "InsetPosition": .array([], of: .double),
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
-        "Layouts": .strings(["pip", "single"]), "Title": .string(""),
+        "Layouts": .strings(["pip", "single"]), "Title": .string(""), "Away": .string(""),
         "TitleCorner": .string("bottom-left"), "HudConsumer": .string(""),
         "Moving": .boolean(false),
         "MainRectangle": .structure([.double(0), .double(0), .double(1), .double(1)]),

@@ -67,6 +67,46 @@ import Testing
         }
     }
 
+    @Test func `A camera on the network is tried with its password, and becomes the inset`() throws
+    {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let picture = "\(window.desktop.session.directory)/lime.jpg"
+            try ffmpeg(["-f", "lavfi", "-i", "color=lime:s=640x360", "-frames:v", "1", picture])
+            let server = try PictureServer(
+                guarding: Array(try Data(contentsOf: URL(fileURLWithPath: picture)))
+            )
+            func source() throws -> String { try window.daemon.front.get(\.source) }
+            let before = try source()
+            try window.desktop.hand("key comma")
+            try window.desktop.waitForFocus(of: "Preferences")
+            let reader = try ScreenReader(window.daemon)
+            try reader.press("Add Network Camera")
+            try window.desktop.waitForFocus(of: "Add Network Camera")
+            for words in ["localhost:\(server.port)/", "me", "wr0ng"] {
+                try window.desktop.hand("type \(words)")
+                try window.desktop.hand("key Tab")
+            }
+            try reader.press("Try")
+            try eventually("a refusal", within: 20) {
+                reader.named.keys.contains { $0.contains("user") && $0.contains("password") }
+            }
+            try window.desktop.hand("key shift+Tab key ctrl+a")
+            try window.desktop.hand("type s3cret")
+            try window.desktop.hand("key Return")
+            try eventually("its picture", within: 20) {
+                reader.named["Inset"].map { reader.hasState(ScreenReader.showing, $0) } == true
+            }
+            #expect(try source() == before)
+            try reader.press("Inset")
+            try window.daemon.front.wait(
+                for: \.source,
+                "url:http://localhost:\(server.port)/",
+                within: 10
+            )
+            try window.desktop.waitForFocus(of: "Preferences")
+        }
+    }
+
     @Test func `A scene is saved under a name, and a title is written`() throws {
         try ShownWindow.with { window in
             func dialog(_ key: String, _ words: String) throws {

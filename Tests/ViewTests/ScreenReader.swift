@@ -53,10 +53,10 @@ final class ScreenReader {
         return nil
     }
 
-    /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_FOCUSED, ATSPI_STATE_PRESSED and
-    /// ATSPI_STATE_SENSITIVE.
+    /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_FOCUSED, ATSPI_STATE_PRESSED,
+    /// ATSPI_STATE_SENSITIVE and ATSPI_STATE_SHOWING.
     static let button = UInt32(43)
-    static let (hasFocus, pressed, sensitive) = (12, 20, 24)
+    static let (hasFocus, pressed, sensitive, showing) = (12, 20, 24, 25)
     /// ATSPI_ROLE_TOGGLE_BUTTON; before GTK 4.10 a toggle is a push button with a state.
     static let toggles: Set<UInt32> = [43, 62]
 

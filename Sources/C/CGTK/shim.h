@@ -59,9 +59,8 @@ static inline void cgtk_preferences_toast(GtkWidget *window, AdwToast *toast)
 {
     adw_preferences_window_add_toast(ADW_PREFERENCES_WINDOW(window), toast);
 }
-static inline GtkNativeDialog *cgtk_folder_chooser(GtkWindow *parent, const char *title)
+static inline GtkNativeDialog *cgtk_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action)
 {
-    GtkFileChooserAction action = GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER;
     return GTK_NATIVE_DIALOG(gtk_file_chooser_native_new(title, parent, action, NULL, NULL));
 }
 static inline char *cgtk_chosen_path(GtkNativeDialog *dialog)

@@ -390,6 +390,7 @@ package struct SceneState: Hashable, Sendable {
     private var veils = PerRole(back: Fade(), front: Fade())
     private var inks = PerRole(back: Fade(), front: Fade())
     private var freezes = PerRole(back: Fade(), front: Fade())
+    private var away = Fade()
     /// The ground around pictures of another shape, from a blurred copy (0) to black (1).
     private var blackness = Fade()
     /// The seconds that a picture takes to blur when its camera stops delivering, and to clear.
@@ -625,6 +626,33 @@ package struct SceneState: Hashable, Sendable {
         inks[role].turn(up: isOn, at: time, duration: instantly ? 0 : Self.veilDuration)
     }
 
+    /// Shows the user's own picture instead of the cameras, or no longer.
+    mutating func setAway(_ isShown: Bool, at time: Timestamp, instantly: Bool = false) {
+        away.turn(up: isShown, at: time, duration: instantly ? 0 : Self.veilDuration)
+    }
+
+    /// Returns the pipeline of `role` in whose place the user's own picture is shown, alone or as
+    /// the main one; `nil` while it is not shown. Does not allocate. Any thread.
+    package func awayPipeline(of role: Role, at time: Timestamp) -> CapturePipeline? {
+        let share = away.value(at: time, duration: Self.veilDuration)
+        return share > 0 ? framings[role].pipeline(at: time).other : nil
+    }
+
+    /// Lays the user's own picture over a scene, in the main picture's place.
+    private func layAway(over scene: inout Scene, _ role: Role, at time: Timestamp) {
+        guard let pipeline = awayPipeline(of: role, at: time) else { return }
+        let share = away.value(at: time, duration: Self.veilDuration)
+        if share >= 1 { scene = Scene() }
+        // A camera that turns just now takes two layers.
+        guard scene.count < 6 else { return }
+        var layer = Layer(role: role, rect: Rect(canvas))
+        layer.opacity = share
+        layer.fill = alone.fill
+        layer.blur = 1 - blackness.value(at: time, duration: style.swapDuration)
+        layer.source.pipeline = pipeline
+        scene.append(layer)
+    }
+
     /// Sets the transform of a role's picture from `time` on; it fades in if `eased`.
     mutating func setTransform(
         _ transform: Transform,
@@ -851,6 +879,7 @@ package struct SceneState: Hashable, Sendable {
         }
         append(now.mainPlace, now.main, to: &scene, at: time, taken)
         append(now.otherPlace, now.main.other, to: &scene, at: time, taken)
+        layAway(over: &scene, now.main, at: time)
         return scene
     }
 
@@ -864,6 +893,7 @@ package struct SceneState: Hashable, Sendable {
         guard let camera else { return scene(at: time, taken: taken) }
         var scene = Scene()
         append(alone, camera, to: &scene, at: time, taken, isAlone: true)
+        layAway(over: &scene, camera, at: time)
         return scene
     }
 

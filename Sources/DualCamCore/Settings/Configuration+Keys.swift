@@ -3,7 +3,9 @@
 import Frames
 
 extension Configuration.Output {
-    static let rows: [Setting<Self>] = [
+    static let rows = own + [Configuration.awayPicture.lifted(by: \.away)]
+
+    private static let own: [Setting<Self>] = [
         .init("width", "pixels, a multiple of 4", \.size.width, .integer(160...7680, step: 4)),
         .init("height", "pixels, even", \.size.height, .integer(120...4320, step: 2)),
         .init("frame-rate", "whole frames per second", \.frameRate, .integer(1...240)),

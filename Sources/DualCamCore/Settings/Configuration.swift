@@ -36,6 +36,8 @@ package struct Configuration: Hashable, Sendable {
         package var nodeName = "dualcam"
         /// The name that people see.
         package var description = "DualCam"
+        /// The file of the picture that is shown while the cameras are off; `nil`: none.
+        package var away: String?
 
         /// Returns the name and the description of the PipeWire node that offers `role`'s camera
         /// alone: "dualcam.back" and "DualCam Back".

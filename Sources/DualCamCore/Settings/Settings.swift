@@ -7,6 +7,8 @@ package struct Settings: Hashable, Sendable {
     package var takesLivePhotos = false
     /// `true` if the cameras are closed while the screen is locked.
     package var closesAtLock = true
+    /// The file of the picture that is shown while the cameras are off; `nil`: none.
+    package var away: String?
     /// `true` if front is the main picture.
     package var isSwapped = false
     package var isPro = false
@@ -35,6 +37,7 @@ package struct Settings: Hashable, Sendable {
         + [
             Configuration.livePhoto.lifted(by: \.takesLivePhotos),
             Configuration.closingAtLock.lifted(by: \.closesAtLock),
+            Configuration.awayPicture.lifted(by: \.away),
         ]
 
     private static let own: [Setting<Self>] = [
@@ -279,6 +282,14 @@ extension Configuration {
         "close the cameras while the screen is locked",
         \.self,
         .boolean
+    )
+    static let awayPicture = Setting<String?>(
+        "away",
+        "the file of a picture to show while privacy closes the cameras, and until they start",
+        \.self,
+        .path,
+        nil,
+        .guarded
     )
     static let livePhoto = Setting<Bool>(
         "live-photo",

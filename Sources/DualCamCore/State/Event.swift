@@ -50,4 +50,6 @@ package enum SceneEvent: Hashable, Sendable {
     /// Makes front the main picture, or back.
     case setSwapped(Bool, instantly: Bool)
     case reset(SceneStyle, instantly: Bool)
+    /// The picture in this file can be shown while the cameras are off.
+    case awayRead(String)
 }

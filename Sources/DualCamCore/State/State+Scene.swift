@@ -1,5 +1,17 @@
 import Frames
 
+/// The user's own picture, in place of cameras that are off.
+package struct AwayState: Hashable, Sendable {
+    /// The file that is wanted; `nil`: none.
+    package internal(set) var path: String?
+    /// The file that was read last.
+    var read: String?
+    /// The roles whose cameras have been started, and have sent no picture yet.
+    var starting: Set<Role> = []
+
+    var isThere: Bool { path != nil && path == read }
+}
+
 extension State {
     mutating func handle(_ event: SceneEvent, at time: Timestamp) {
         switch event {
@@ -10,6 +22,7 @@ extension State {
         case .reset(let style, let instantly):
             scene.setSwapped(false, at: time, instantly: instantly)
             scene.setStyle(style, at: time, instantly: instantly)
+        case .awayRead(let path): away.read = path
         }
     }
 
@@ -57,5 +70,25 @@ extension State {
                 )
             }
         }
+        showAway(before, at: time)
+    }
+
+    /// Shows the user's own picture while privacy keeps the cameras closed, and until the main one
+    /// has started.
+    private mutating func showAway(_ before: State, at time: Timestamp) {
+        for role in Role.allCases {
+            let was = before.cameras[role]
+            if cameras[role].phase != .opening {
+                away.starting.remove(role)
+            } else if was.phase == .closed || was.suspension != nil {
+                away.starting.insert(role)
+            }
+        }
+        let isOff = suspensions.contains(.privacy)
+        scene.setAway(
+            away.isThere && (isOff || away.starting.contains(scene.main)),
+            at: time,
+            instantly: before.cameras[scene.main].phase == .closed
+        )
     }
 }

@@ -38,6 +38,7 @@ extension State {
         settings.scene.hud = pro.hud
         settings.takesLivePhotos = takesLivePhotos
         settings.closesAtLock = closesAtLock
+        settings.away = away.path
         settings.isSwapped = scene.isSwapped
         settings.isPro = pro.isEnabled
         settings.dial = pro.dial
@@ -98,6 +99,7 @@ extension State {
         pro.hud = new.scene.hud
         takesLivePhotos = new.takesLivePhotos
         closesAtLock = new.closesAtLock
+        away.path = new.away
         followLock()
         orientation.mode = new.orientation
         (title, titleCorner) = (new.title, new.titleCorner)
@@ -238,6 +240,7 @@ extension Configuration {
         settings.scene = scene
         settings.takesLivePhotos = capture.takesLivePhotos
         settings.closesAtLock = closesAtLock
+        settings.away = output.away
         settings.cameras = PerRole { cameras[$0].settings }
         return settings
     }

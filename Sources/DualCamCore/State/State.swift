@@ -58,6 +58,7 @@ package struct State: Hashable, Sendable {
     package var takesLivePhotos = false
     /// `true` if no camera is open while the screen is locked.
     var closesAtLock = true
+    package internal(set) var away = AwayState()
     package var orientation = OrientationState()
     package var recording = RecordingState()
     /// The count before a photograph or a recording, until a second later; `nil` without one.

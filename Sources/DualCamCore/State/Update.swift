@@ -12,6 +12,8 @@ package enum Update: Hashable, Sendable {
     case showScene
     /// Shows or hides the room in a camera's pictures from now on.
     case showRoom(Role)
+    /// Reads the user's own picture, which is shown while the cameras are off.
+    case readAway
     /// Keeps the newest picture of a role, or forgets it.
     case freeze(Role, Freeze)
     /// Records a role's picture from the pipeline that is shown now, instead of from this one.
@@ -56,6 +58,7 @@ extension State {
         for role in Role.allCases where cameras[role].isFrozen != before.cameras[role].isFrozen {
             updates.append(.freeze(role, freeze(role, before)))
         }
+        if away.path != before.away.path { updates.append(.readAway) }
         // Before the scene, which may show a picture whose room is to be hidden.
         for role in Role.allCases where cameras[role].roomLook != before.cameras[role].roomLook {
             updates.append(.showRoom(role))
