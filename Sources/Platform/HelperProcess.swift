@@ -298,9 +298,13 @@ package enum HelperService {
             fputs("1000", file)
             fclose(file)
         }
-        limit(CInt(RLIMIT_AS.rawValue), memory)
-        limit(CInt(RLIMIT_CORE.rawValue), 0)
+        limit(CInt(RLIMIT_AS.rawValue), memory, isFinal: true)
+        limit(CInt(RLIMIT_CORE.rawValue), 0, isFinal: true)
+        limit(CInt(RLIMIT_NOFILE.rawValue), Self.mostFiles, isFinal: true)
     }
+
+    /// The most descriptors of a process.
+    private static let mostFiles: UInt = 128
 
     private static func confine(_ enter: () throws(SystemError) -> Void) {
         do throws(SystemError) {
@@ -312,10 +316,12 @@ package enum HelperService {
         }
     }
 
-    private static func limit(_ what: CInt, _ value: UInt) {
+    /// With `isFinal` the process cannot raise the limit again.
+    private static func limit(_ what: CInt, _ value: UInt, isFinal: Bool = false) {
         var limits = rlimit()
         getrlimit(what, &limits)
         limits.rlim_cur = min(rlim_t(value), limits.rlim_max)
+        if isFinal { limits.rlim_max = limits.rlim_cur }
         setrlimit(what, &limits)
     }
 }

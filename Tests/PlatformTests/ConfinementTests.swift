@@ -234,6 +234,8 @@ private func attempts(of own: pid_t) -> [CInt] {
                 }
                 results["\(name) listens"] = error(Int(listen(number, 1)))
             }
+            var thread = pthread_t()
+            results["thread"] = pthread_create(&thread, nil, { _ in nil }, nil)
             close(accepted)
             for (index, number) in attempts(of: own).enumerated() { results["\(index)"] = number }
             return results

@@ -213,8 +213,10 @@ int csandbox_leave_calls(enum csandbox_network network)
         ALLOW(recvmmsg),
     };
     // Those that others connect to a socket that listens already. One that was shut down could be
-    // connected again by sendmsg(2) with MSG_FASTOPEN and an address.
+    // connected again by sendmsg(2) with MSG_FASTOPEN and an address. Its server has one thread.
     struct sock_filter guests[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        RETURN(SECCOMP_RET_ERRNO | EPERM),
         ALLOW(accept4),
 #ifdef SYS_accept
         ALLOW(accept),

@@ -12,29 +12,20 @@ enum PhonePage {
         <link rel="stylesheet" href="/style.css">
         <script src="/app.js" defer></script>
         <body data-state="opening">
-        <video id="video" autoplay muted playsinline></video>
-        <div id="picture" aria-hidden="true">
-          <svg id="phone" viewBox="0 0 240 96" fill="none" stroke="currentColor" stroke-width="4"
-               stroke-linecap="round" stroke-linejoin="round">
-            <rect x="8" y="8" width="46" height="80" rx="8"/><circle cx="31" cy="28" r="8"/>
-            <path class="way" d="M72 48h56m-14-14 14 14-14 14"/>
-            <rect x="146" y="14" width="86" height="56" rx="5"/><path d="M168 86h42"/>
-            <path class="cross" d="m88 34 28 28m0-28-28 28"/>
-          </svg>
-        </div>
-        <main>
-          <p id="status" role="status"><i id="dot"></i><span id="words"></span></p>
-          <p id="hint"></p>
-          <button id="again" hidden></button>
-        </main>
+        <video autoplay muted playsinline></video>
+        <svg id="picture" viewBox="0 0 240 96" aria-hidden="true">
+          <rect x="8" y="8" width="46" height="80" rx="8"/><circle cx="31" cy="28" r="8"/>
+          <path class="way" d="M72 48h56m-14-14 14 14-14 14"/>
+          <path class="cross" d="m88 34 28 28m0-28-28 28"/>
+          <rect x="146" y="14" width="86" height="56" rx="5"/><path d="M168 86h42"/>
+        </svg>
+        <main><h1 role="status"></h1><p></p><button id="again"></button></main>
         <nav>
-          <button id="light" hidden><svg viewBox="0 0 24 24"><path d="M13 2 5 14h6l-1 8 8-12h-6z"/></svg>
+          <button id="light"><svg viewBox="0 0 24 24"><path d="M13 2 5 14h6l-1 8 8-12h-6z"/></svg>
             <span></span></button>
-          <button id="end" hidden><svg viewBox="0 0 24 24"><path d="M6 6h12v12H6z"/></svg><span></span>
-            </button>
-          <button id="turn" hidden><svg viewBox="0 0 24 24"><path d="M4 12a8 8 0 0 1 14-5l2 2V3h-2v2a10
-            10 0 0 0-16 7zm16 0a8 8 0 0 1-14 5l-2-2v6h2v-2a10 10 0 0 0 16-7z"/></svg><span></span>
-            </button>
+          <button id="end"><svg viewBox="0 0 24 24"><path d="M6 6h12v12H6z"/></svg><span></span></button>
+          <button id="camera"><svg viewBox="0 0 24 24"><path d="M4 12a8 8 0 0 1 14-5l2 2V3h-2v2a10 10 0
+            0 0-16 7zm16 0a8 8 0 0 1-14 5l-2-2v6h2v-2a10 10 0 0 0 16-7z"/></svg><span></span></button>
         </nav>
         """#
 
@@ -43,33 +34,32 @@ enum PhonePage {
         [hidden] { display: none !important }
         html, body { height: 100%; background: #000; color: #fff; overflow: hidden }
         body { font: 17px/1.4 system-ui, sans-serif; display: flex; flex-direction: column;
-          -webkit-user-select: none; user-select: none }
-        video { position: fixed; inset: 0; width: 100%; height: 100%; object-fit: contain;
-          visibility: hidden }
+          align-items: center; -webkit-user-select: none; user-select: none; text-align: center }
+        video { position: fixed; width: 100%; height: 100%; object-fit: contain; visibility: hidden }
         [data-state=live] video { visibility: visible }
-        #picture { position: fixed; inset: 0 0 96px; display: grid; place-items: center; color: #9ab }
-        #picture svg { width: min(60vw, 60vh) }
-        .cross { stroke: #ff6b6b; visibility: hidden }
-        [data-bad] .cross { visibility: visible }
-        [data-bad] .way, [data-state=live] #picture { visibility: hidden }
-        main { position: relative; padding: calc(16px + env(safe-area-inset-top)) 20px 16px;
-          background: linear-gradient(#000d, #0007 70%, #0000); text-align: center;
-          text-shadow: 0 1px 3px #000 }
-        #status { font-weight: 600 }
-        #hint { color: #d5dde6 }
-        #dot { display: inline-block; width: 12px; height: 12px; border-radius: 6px; margin-right: 9px;
-          background: #889 }
-        [data-state=live] #dot { background: #3ddc84; box-shadow: 0 0 10px #3ddc84 }
-        [data-bad] #dot { background: #ff6b6b }
-        nav { position: fixed; inset: auto 0 0; display: flex; justify-content: center; gap: 20px;
-          padding: 12px 16px calc(18px + env(safe-area-inset-bottom)) }
+        #picture { order: 1; flex: 0 1 120px; min-height: 0; margin: auto; padding: 8px; fill: none;
+          stroke: #9ab; stroke-width: 4; stroke-linecap: round; stroke-linejoin: round }
+        .cross { stroke: #ff6b6b }
+        [data-bad] .way, body:not([data-bad]) .cross { visibility: hidden }
+        [data-state=live] #picture { visibility: hidden }
+        main { position: relative; width: 100%; text-shadow: 0 1px 3px #000;
+          padding: calc(16px + env(safe-area-inset-top)) 20px 24px;
+          background: linear-gradient(#000d, #0009 70%, #0000) }
+        h1 { font-size: 17px }
+        h1::before { content: ""; display: inline-block; width: 12px; height: 12px; margin-right: 9px;
+          border-radius: 6px; background: #889 }
+        [data-state=live] h1::before { background: #3ddc84; box-shadow: 0 0 10px #3ddc84 }
+        [data-bad] h1::before { background: #ff6b6b }
+        p { color: #d5dde6 }
+        nav { order: 2; position: relative; display: flex; justify-content: center; gap: 16px;
+          min-height: 96px; padding: 12px 12px calc(18px + env(safe-area-inset-bottom)) }
         button { font: inherit; color: #fff; background: #1c232bdd; border: 0; border-radius: 18px;
-          padding: 10px 16px; min-width: 84px; min-height: 64px }
-        nav span { display: block; font-size: 13px; margin-top: 2px }
+          padding: 8px 14px; min-width: 84px; min-height: 64px }
+        nav span { display: block; font-size: 13px }
         nav svg { width: 26px; height: 26px; fill: currentColor }
-        #end { background: #d3302f; min-width: 132px }
+        #end { background: #d3302f; min-width: 128px }
         #again { margin-top: 14px; background: #2f74d0; min-height: 52px }
-        #light[aria-pressed=true] { background: #f5c542; color: #000 }
+        [aria-pressed=true] { background: #f5c542; color: #000 }
         """#
 
     static let script = #"""
@@ -92,61 +82,68 @@ enum PhonePage {
           camera: "Other Camera", light: "Light", end: "Stop",
         } };
         const text = words[navigator.language.slice(0, 2)] ?? words.en;
-        const byID = (id) => document.getElementById(id);
-        const video = byID("video"), canvas = document.createElement("canvas");
+        const find = (selector) => document.querySelector(selector);
+        const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
+        const video = find("video"), canvas = document.createElement("canvas");
         const pen = canvas.getContext("2d", { alpha: false });
         const page = [...crypto.getRandomValues(new Uint8Array(16))]
           .map((byte) => byte.toString(16).padStart(2, "0")).join("");
-        // Not "key": that is a method of localStorage.
-        const item = "dualcam";
-        let secret = localStorage.getItem(item);
-        let state = "opening", name = "the computer", wanted = { number: 0 }, track = null, lock = null;
-        let isOpening = false, isStopped = false, isOver = false, isAway = false, lastSeen = Date.now();
+        let secret = null, name = "the computer", wanted = { number: 0 }, track = null, lock = null;
+        // Why it is over for good, and why there is no camera.
+        let end = null, failure = null;
+        let isOpening = false, isStopped = false, isAway = false, lastSeen = Date.now(), told = "";
 
-        // MARK: What is sent
+        const state = () => end ?? (isStopped ? "stopped" : document.hidden ? "hidden" : failure
+          ?? (isOpening && !track ? "asking" : !wanted.number ? "opening" : !track ? "ready"
+            : track.muted ? "busy" : "live"));
+
+        // The key's place. Not localStorage, which browsers write seconds later: one that is ended
+        // before would have forgotten it.
+        const stored = (key) => new Promise((done, fail) => {
+          const request = indexedDB.open("dualcam");
+          request.onupgradeneeded = () => request.result.createObjectStore("keys");
+          request.onerror = fail;
+          request.onsuccess = () => {
+            const mode = key ? "readwrite" : "readonly";
+            const step = request.result.transaction("keys", mode, { durability: "strict" });
+            const keys = step.objectStore("keys"), found = key ? keys.put(key, 0) : keys.get(0);
+            step.oncomplete = () => done(found.result);
+            step.onabort = fail;
+          };
+        });
+
+        async function ask(path, body, seconds) {
+          const answer = await fetch(path, {
+            method: body === undefined ? "GET" : "POST", body, cache: "no-store",
+            credentials: "omit", redirect: "error", signal: AbortSignal.timeout(seconds * 1000),
+            headers: secret ? { "X-DualCam-Key": secret, "X-DualCam-Page": page } : {},
+          });
+          // After these nothing else is right: asking again would be guessing.
+          if (answer.status === 401) end = "old";
+          if (answer.status === 409) end = "replaced";
+          if (!answer.ok) throw new Error(answer.status);
+          const found = await answer.text();
+          lastSeen = Date.now();
+          return found;
+        }
+
+        // MARK: Pictures
 
         const steps = [[1, 0.8], [1, 0.65], [1, 0.5], [0.75, 0.6], [0.75, 0.45], [0.5, 0.5]];
         let step = 0, sent = 0, skipped = 0, calm = 0, needed = 10, flying = 0, count = 0, last = 0;
 
-        async function ask(path, body, seconds) {
-          const abort = new AbortController();
-          const timer = setTimeout(() => abort.abort(), seconds * 1000);
-          try {
-            const answer = await fetch(path, {
-              method: body === undefined ? "GET" : "POST", body, signal: abort.signal,
-              cache: "no-store", credentials: "omit", redirect: "error",
-              headers: secret ? { "X-DualCam-Key": secret, "X-DualCam-Page": page } : {},
-            });
-            // After these nothing else is right: asking again would be guessing.
-            if (answer.status === 401) finish("old");
-            if (answer.status === 409) finish("replaced");
-            if (!answer.ok) throw new Error(answer.status);
-            const found = await answer.text();
-            lastSeen = Date.now();
-            return found;
-          } finally { clearTimeout(timer); }
-        }
-
-        function finish(why) {
-          if (isOver) return;
-          isOver = true;
-          close();
-          show(why);
-        }
-
         async function send() {
           const now = performance.now();
-          if (isOver || isAway || document.hidden || !track || !wanted.run || !video.videoWidth) return;
-          if (now - last < 750 / (wanted.rate || 30)) return;
+          if (state() !== "live" || isAway || !wanted.rate || !video.videoWidth) return;
+          if (now - last < 750 / wanted.rate) return;
           if (flying >= 2) { skipped++; return; }
           flying++; sent++; last = now;
           try {
-            const [scale, quality] = steps[step];
-            const size = Math.max(wanted.width || 1280, wanted.height || 720);
-            const most = Math.max(video.videoWidth, video.videoHeight);
-            const factor = Math.min(1, size / most) * scale;
-            const width = Math.round(video.videoWidth * factor / 2) * 2;
-            const height = Math.round(video.videoHeight * factor / 2) * 2;
+            const [scale, quality] = steps[step], { videoWidth, videoHeight } = video;
+            const most = Math.max(wanted.width, wanted.height);
+            const factor = Math.min(1, most / Math.max(videoWidth, videoHeight)) * scale;
+            const [width, height] = [videoWidth, videoHeight]
+              .map((one) => Math.round(one * factor / 2) * 2);
             if (canvas.width !== width) canvas.width = width;
             if (canvas.height !== height) canvas.height = height;
             pen.drawImage(video, 0, 0, width, height);
@@ -157,205 +154,171 @@ enum PhonePage {
 
         // Follows the network: smaller pictures instead of late ones.
         setInterval(() => {
-          const before = step;
           if (sent + skipped > 4 && skipped > 0.15 * (sent + skipped)) {
             if (step < steps.length - 1) step++;
             // A step up that was too much is not tried again so soon.
-            needed = calm < 3 && calm > 0 ? Math.min(80, needed * 2) : needed;
+            if (calm > 0 && calm < 3) needed = Math.min(80, needed * 2);
             calm = 0;
           } else if (sent > 4 && ++calm >= needed && step > 0) { step--; calm = 1; }
           sent = skipped = 0;
-          if ((before > 2) !== (step > 2)) tell();
-          if (!isAway || !track || Date.now() - lastSeen < 10000) return;
-          close();
+          if (end || isAway && Date.now() - lastSeen > 10000) close();
+          update();
         }, 1000);
 
         function pump() {
-          if (video.requestVideoFrameCallback) {
-            const next = () => { send(); video.requestVideoFrameCallback(next); };
-            video.requestVideoFrameCallback(next);
-          } else setInterval(send, 33);
+          if (!video.requestVideoFrameCallback) return setInterval(send, 33);
+          const next = () => { send(); video.requestVideoFrameCallback(next); };
+          video.requestVideoFrameCallback(next);
         }
 
         // MARK: The camera
 
-        const side = () => {
-          const mode = track?.getSettings().facingMode;
-          return mode === "user" ? "front" : mode === "environment" ? "back" : wanted.side;
-        };
+        const side = () => ({ user: "front", environment: "back" })[track?.getSettings().facingMode]
+          ?? wanted.side;
 
         async function open() {
-          if (isOpening || isStopped || isOver) return;
-          const wish = [wanted.side, wanted.width, wanted.height].join();
-          if (track?.readyState === "live" && track.wish === wish) return;
+          // Smaller pictures are not worth another start of the camera.
+          const [width, height] = [Math.max(wanted.width, 1280), Math.max(wanted.height, 720)];
+          const wish = [wanted.side, width, height].join();
+          if (isOpening || track?.readyState === "live" && track.wish === wish) return;
+          close();
+          failure = null;
           isOpening = true;
+          update();
           try {
-            close();
-            show("asking");
-            tell();
             const stream = await navigator.mediaDevices.getUserMedia({ video: {
               facingMode: { ideal: wanted.side === "front" ? "user" : "environment" },
-              width: { ideal: wanted.width || 1280 }, height: { ideal: wanted.height || 720 },
-              frameRate: { ideal: Math.max(30, wanted.rate || 0) }, zoom: true,
+              width: { ideal: width }, height: { ideal: height },
+              frameRate: { ideal: Math.max(30, wanted.rate) }, zoom: true,
             } });
             track = stream.getVideoTracks()[0];
             track.wish = wish;
-            track.onended = () => { close(); show("busy"); tell(); };
-            track.onmute = track.onunmute = () => { report(); };
+            track.onended = () => { close(); failure = "busy"; update(); };
+            track.onmute = track.onunmute = update;
             video.srcObject = stream;
             await video.play().catch(() => {});
-            report();
           } catch (error) {
             close();
-            show(["NotAllowedError", "SecurityError"].includes(error.name) ? "refused" : "busy");
-            tell();
-          } finally { isOpening = false; }
-          // Something else may have been wanted meanwhile.
-          if (track && !wanted.run) close();
+            failure = ["NotAllowedError", "SecurityError"].includes(error.name) ? "refused" : "busy";
+          }
+          isOpening = false;
         }
 
         function close() {
-          if (track) { track.onended = null; track.stop(); }
+          if (track) track.onended = null;
+          track?.stop();
           track = video.srcObject = null;
         }
 
         async function adjust() {
-          const can = track?.getCapabilities?.() ?? {};
-          const now = track?.getSettings() ?? {};
-          const change = {};
+          const can = track?.getCapabilities?.() ?? {}, now = track?.getSettings(), change = {};
           if (can.zoom && wanted.zoom > 0 && wanted.zoom !== now.zoom) change.zoom = wanted.zoom;
           if (can.torch && wanted.light !== Boolean(now.torch)) change.torch = Boolean(wanted.light);
           if (Object.keys(change).length) await track.applyConstraints({ advanced: [change] });
         }
 
-        async function awake() {
-          if (!track || document.hidden || lock) return;
-          lock = await navigator.wakeLock?.request("screen").catch(() => null);
-          lock?.addEventListener("release", () => { lock = null; });
+        // Does what is wanted now.
+        async function follow() {
+          const mayRun = wanted.run && !isStopped && !end;
+          if (!mayRun) { close(); failure = null; } else if (!document.hidden) await open();
+          // Something else may have been wanted meanwhile.
+          if (!wanted.run || isStopped) close();
+          await adjust().catch(() => {});
+          update();
         }
 
-        // MARK: What is said
+        // MARK: What is said and shown
 
-        function tell() {
-          if (!secret || isOver || isAway) return;
-          const can = track?.getCapabilities?.() ?? {}, now = track?.getSettings() ?? {};
-          const fields = { state, command: wanted.number, slow: step > 2 ? 1 : 0 };
+        function tell(now) {
+          const can = track?.getCapabilities?.() ?? {}, is = track?.getSettings() ?? {};
+          const fields = { state: now, command: wanted.number, slow: step > 2 ? 1 : 0 };
           if (track) fields.side = side();
-          if (can.zoom) {
-            fields.zoom = [can.zoom.min, can.zoom.max, can.zoom.step || 0.1, now.zoom || 1].join();
-          }
-          if (can.torch) fields.light = now.torch ? 1 : 0;
-          const body = Object.entries(fields).map(([key, value]) => `${key}=${value}`).join("&");
-          ask("/state", body, 4).catch(() => {});
+          if (can.zoom) fields.zoom = [can.zoom.min, can.zoom.max, can.zoom.step || 0.1, is.zoom || 1];
+          if (can.torch) fields.light = is.torch ? 1 : 0;
+          const body = Object.entries(fields).map((field) => field.join("=")).join("&");
+          if (body === told) return;
+          told = body;
+          ask("/state", body, 4).catch(() => { told = ""; });
         }
 
-        function report() {
-          const isLive = track?.readyState === "live";
-          if (isStopped) show("stopped");
-          else if (document.hidden) show("hidden");
-          else if (isLive) show(track.muted ? "busy" : "live");
-          else if (!wanted.run) show("ready");
-          tell();
-          awake();
+        function awake(isNeeded) {
+          if (isNeeded && !lock) {
+            lock = navigator.wakeLock?.request("screen");
+            lock?.then((held) => { held.onrelease = () => { lock = null; }; }, () => { lock = null; });
+          } else if (!isNeeded) lock?.then((held) => held.release());
         }
 
-        function show(next) {
-          if (!isOver || ["old", "replaced"].includes(next)) state = next;
-          const shown = isAway && !isOver ? "away" : state;
-          const [title, hint, button] = (text[shown] ?? text.opening)
-            .map((words) => words.replaceAll("NAME", name));
-          const isLive = shown === "live";
+        function update() {
+          const now = state(), shown = isAway && !end ? "away" : now;
+          const isLive = shown === "live", isThere = wanted.number && !end && !isAway;
+          if (isThere) tell(now);
+          // A screen that goes dark would keep the camera from coming back.
+          awake(isThere && ["live", "ready"].includes(now));
+          const [title, hint, button] = text[shown].map((line) => line.replaceAll("NAME", name));
           document.body.dataset.state = shown;
           document.body.toggleAttribute("data-bad",
             ["refused", "busy", "away", "replaced", "old"].includes(shown));
-          byID("words").textContent = title;
-          byID("hint").textContent = !isLive ? hint : step > 2 ? text.slow
+          find("h1").textContent = title;
+          find("p").textContent = !isLive ? hint : step > 2 ? text.slow
             : video.videoHeight > video.videoWidth ? text.turn : hint;
-          byID("again").hidden = !button;
-          byID("again").textContent = button ?? "";
-          byID("turn").hidden = byID("end").hidden = !isLive;
-          byID("light").hidden = !isLive || !track?.getCapabilities?.().torch;
-          byID("light").setAttribute("aria-pressed", Boolean(track?.getSettings().torch));
-          for (const [id, key] of [["turn", "camera"], ["light", "light"], ["end", "end"]]) {
-            byID(id).lastElementChild.textContent = text[key];
-          }
+          find("#again").textContent = button ?? "";
+          find("#again").hidden = !button;
+          find("nav").hidden = !isLive;
+          find("#light").hidden = !track?.getCapabilities?.().torch;
+          find("#light").setAttribute("aria-pressed", Boolean(track?.getSettings().torch));
         }
 
-        byID("turn").onclick = () => {
+        for (const id of ["camera", "light", "end"]) find(`#${id} span`).textContent = text[id];
+        find("#camera").onclick = () => {
           wanted.side = side() === "front" ? "back" : "front";
-          open();
-        };
-        byID("light").onclick = async () => {
-          wanted.light = !track?.getSettings().torch;
-          await adjust().catch(() => {});
-          report();
-          show(state);
-        };
-        byID("end").onclick = () => { isStopped = true; close(); report(); };
-        byID("again").onclick = () => {
-          if (isOver) return location.reload();
-          isStopped = false;
-          state = "opening";
           follow();
         };
+        find("#light").onclick = () => {
+          wanted.light = !track?.getSettings().torch;
+          follow();
+        };
+        find("#end").onclick = () => { isStopped = true; follow(); };
+        find("#again").onclick = () => {
+          if (end) return location.reload();
+          isStopped = false;
+          follow();
+        };
+        for (const event of ["visibilitychange", "focus", "pageshow"]) addEventListener(event, follow);
+        video.onresize = update;
 
         // MARK: What is wanted
-
-        async function follow() {
-          if (wanted.run && !document.hidden) await open();
-          else if (!wanted.run) close();
-          await adjust().catch(() => {});
-          if (!["refused", "busy"].includes(state) || track || !wanted.run) report();
-          else tell();
-        }
-
-        const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
 
         async function trade(code) {
           history.replaceState(null, "", "/");
           const before = secret;
-          for (secret = null; !secret && !isOver;) {
-            try { secret = await ask("/pair", code, 4); } catch {
-              // An old code in a page that was kept open: its own key may still be good.
-              if (isOver && before) { isOver = false; secret = before; } else if (!isOver) await pause(1);
-            }
+          for (secret = null; !secret && !end;) {
+            try { secret = await ask("/pair", code, 4); } catch { if (!end) await pause(1); }
           }
-          if (secret) localStorage.setItem(item, secret);
+          if (secret) return stored(secret).catch(() => {});
+          // An old code in a page that was kept open: its own key may still be good.
+          if (before) [end, secret] = [null, before];
         }
 
-        async function listen() {
-          let after = 0;
-          while (!isOver) {
+        (async () => {
+          update();
+          const code = location.pathname.slice(1);
+          secret = await stored().catch(() => null);
+          if (code) await trade(code);
+          if (!secret) end = "old";
+          pump();
+          for (let after = 0; !end;) {
             try {
-              const answer = JSON.parse(await ask(`/wait?after=${after}`, undefined, 25));
+              wanted = JSON.parse(await ask(`/wait?after=${after}`, undefined, 25));
+              ({ number: after, name } = wanted);
               isAway = false;
-              if (answer.name) name = answer.name;
-              after = answer.number;
-              wanted = answer;
               await follow();
             } catch {
-              if (isOver) return;
               isAway = Date.now() - lastSeen > 3000 || !track;
-              show(state);
+              update();
               await pause(isAway ? 2 : 0.3);
             }
           }
-        }
-
-        for (const [where, event] of [[document, "visibilitychange"], [window, "focus"],
-          [window, "pageshow"]]) {
-          where.addEventListener(event, () => { if (document.hidden) report(); else follow(); });
-        }
-        screen.orientation?.addEventListener("change", () => show(state));
-        video.addEventListener("resize", () => show(state));
-
-        (async () => {
-          show("opening");
-          const code = location.pathname.slice(1);
-          if (code) await trade(code);
-          if (!secret) return finish("old");
-          pump();
-          await listen();
+          follow();
         })();
         """#
 }
