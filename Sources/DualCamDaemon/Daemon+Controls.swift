@@ -36,6 +36,7 @@ extension Daemon {
             isShown: state.showsControls,
             zoom: zoom
         )
+        use.controls.settings.metersFace = state.cameras[role].metering == .face
         use.controls.settings.transition = state.scene.style.swapDuration
         use.controls.settings.frameRate = mode?.knownRate ?? Double(configuration.output.frameRate)
         controls?[role][pipeline].use(use)

@@ -237,6 +237,7 @@ final class Daemon {
             threads.moveTap(role, from: pipeline, to: state.cameras[role].lens.pipeline)
         case .useControls(let role): useControls(role)
         case .useIncomingControls(let role): useIncomingControls(role)
+        case .findFaces(let role): threads.findFaces(role, state.faceSearch(role))
         case .watchLight(let role, let isOn): lensTimers?[role].watchLight(isOn)
         case .turnTorchesOff: turnTorchesOff()
         case .allowPhones(let isAllowed): threads.phones.allow(isAllowed)
@@ -320,6 +321,11 @@ final class Daemon {
                 send(.phone(.served(name, nil)))
             case .paired(let name): send(.phone(.paired(name)))
             }
+        case .faces(let role, let faces, let search):
+            // The picture may be another one by now.
+            guard search == state.faceSearch(role) else { return }
+            if state.cameras[role].framing == .calm { send(.lens(role, .faces(faces))) }
+            controls?[role][search.pipeline].meter(faces.first?.luma)
         case .mirror(let report):
             reported.mirror = report.problem
             send(.loopback(report.state))

@@ -17,6 +17,7 @@ final class Threads {
         case cameras([CameraDevice])
         case pipeWire(PipeWireFollower.Report)
         case mirror(LoopbackMirror.Report)
+        case faces(Role, [Face], in: FaceSearch)
         case phones(Phones.Report)
     }
 
@@ -38,6 +39,7 @@ final class Threads {
     private(set) var phones = Phones()
     private var photos: PhotoThread?
     private var pages: LoopWorker<Void>?
+    private var faces: [Role: FaceThread] = [:]
     /// The callers for whom it looks for pages, or will.
     private var pageCallers: Set<String> = []
     /// The consumers of each recorded picture, by purpose.
@@ -172,6 +174,7 @@ final class Threads {
         mirror?.end()
         photos?.end()
         pages?.end()
+        for role in Role.allCases { findFaces(role, nil) }
         var hasEnded = composite?.end(by: deadline) ?? true
         var areClosed = true
         for (role, pipeline) in pipelines {
@@ -255,6 +258,24 @@ final class Threads {
             }
         }
         return true
+    }
+
+    /// Looks for faces in the picture of `role` from now on, as `search` says; `nil`: no more.
+    func findFaces(_ role: Role, _ search: FaceSearch?) {
+        faces.removeValue(forKey: role)?.end()
+        guard let search else { return }
+        let mailbox = mailbox
+        do throws(SystemError) {
+            faces[role] = try FaceThread(
+                named: "faces-\(role.rawValue)",
+                in: slots[role][search.pipeline],
+                search.transform
+            ) { found in
+                mailbox.onMain { self.handle(.faces(role, found, in: search)) }
+            }
+        } catch {
+            Log.capture.error("no thread for faces", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// Calls `answer` on the main thread after a round of the composite thread's loop.

@@ -380,6 +380,55 @@ enum RoomBlur: CameraKind {
     }
 }
 
+enum FramingKind: CameraKind {
+    static var verb: PropertyVerb {
+        let discussion = """
+            The picture is cropped to you. It stays while you talk, moves once when you have moved, \
+            and keeps two persons in. A zoom by hand turns it off, until you ask for calm again.
+            """
+        return PropertyVerb(
+            "framing",
+            "Have the picture follow you, calmly.",
+            discussion: discussion,
+            of: CameraInterface.self,
+            ["Framing"],
+            text: PropertyVerb.Text.row("framing")
+        )
+    }
+}
+
+enum FramingTightness: CameraKind {
+    static var verb: PropertyVerb {
+        PropertyVerb(
+            "framing-tightness",
+            "Set how large calm framing shows you.",
+            of: CameraInterface.self,
+            ["FramingTightness"],
+            text: PropertyVerb.Text.row(
+                "framing-tightness",
+                help: "0 to 1; or a change such as +0.1."
+            )
+        )
+    }
+}
+
+enum MeteringKind: CameraKind {
+    static var verb: PropertyVerb {
+        let discussion = """
+            `face` sets the camera's exposure so that the largest face has the right light, as long \
+            as you set none of it by hand.
+            """
+        return PropertyVerb(
+            "metering",
+            "Set what the exposure is for: all of the picture, or your face.",
+            discussion: discussion,
+            of: CameraInterface.self,
+            ["Metering"],
+            text: PropertyVerb.Text.row("metering")
+        )
+    }
+}
+
 // MARK: - The rest
 
 enum Privacy: PropertyKind {

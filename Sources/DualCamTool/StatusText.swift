@@ -113,6 +113,8 @@ struct StatusText {
             camera[\.zoom].flatMap { $0 == 1 ? nil : "\((($0 * 100).rounded() / 100).tidy)×" },
             camera[\.perspective]?.isEmpty == false ? "perspective" : nil,
             camera[\.ink] == true ? "ink" : nil,
+            camera[\.framing] == "calm" ? "calm framing" : nil,
+            camera[\.metering] == "face" ? "light for a face" : nil,
             camera[\.room].flatMap { $0 == "as-is" ? nil : "room \($0.printable)" },
             camera[\.frozen] == true ? Colour.yellow("frozen") : nil,
             locked.isEmpty ? nil : locked.map(\.printable).joined(separator: ", ") + " locked",

@@ -38,7 +38,8 @@ struct Tool: CommandFamily {
                     UseDevice.self, AddPhone.self, Adjust<Mirror>.self, Adjust<Rotation>.self,
                     Adjust<OrientationMode>.self, Adjust<Torch>.self, Adjust<Freeze>.self,
                     Adjust<Ink>.self, Adjust<RoomKind>.self, Adjust<RoomBlur>.self,
-                    SelectLens.self, SetZoom.self, SetPerspective.self, Desk.self, SetImage.self,
+                    Adjust<FramingKind>.self, Adjust<FramingTightness>.self, SelectLens.self,
+                    SetZoom.self, SetPerspective.self, Desk.self, SetImage.self,
                     Adjust<Privacy>.self,
                 ]
             ),
@@ -47,7 +48,7 @@ struct Tool: CommandFamily {
                 subcommands: [
                     Adjust<ProMode>.self, Adjust<ISO>.self, Adjust<Shutter>.self,
                     Adjust<Focus>.self, Adjust<WhiteBalanceKind>.self, Adjust<Compensation>.self,
-                    TurnDial.self, Lock.self, Unlock.self, Controls.self,
+                    Adjust<MeteringKind>.self, TurnDial.self, Lock.self, Unlock.self, Controls.self,
                 ]
             ),
             CommandGroup(

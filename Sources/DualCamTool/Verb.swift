@@ -220,8 +220,8 @@ extension Client {
         }
         // The values of the controls are of use elsewhere, too.
         let ofPicture = [
-            "Zoom", "Mirror", "Rotation", "Ink", "Room", "RoomBlur", "Perspective", "Frozen",
-            "Lens",
+            "Zoom", "Mirror", "Rotation", "Ink", "Room", "RoomBlur", "Framing", "FramingTightness",
+            "Perspective", "Frozen", "Lens",
         ]
         guard role == nil || ofPicture.contains(property),
             let scene = try? getAll(of: SceneInterface.self), let layout = scene[\.layout]

@@ -126,7 +126,13 @@ final class CamerasPage {
                 .key("\(key).anti-flicker"),
                 names: ["By your region", "50 Hz", "60 Hz", "Camera default"]
             ),
-            rows.row("Keep the frame rate in low light", .key("\(key).hold-rate")), parts.lens,
+            rows.row("Keep the frame rate in low light", .key("\(key).hold-rate")),
+            rows.row(
+                "Light for",
+                .key("\(key).metering"),
+                names: ["All of the picture", "Your face"]
+            ),
+            rows.row("Follow you", .key("\(key).framing"), names: ["Off", "Calmly"]), parts.lens,
         ]
         all.forEach(parts.controls.append)
         parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }

@@ -107,6 +107,9 @@ package final class ControlThread: Sendable {
         }
     }
 
+    /// Adapts the exposure to a face of this luma, or to no face, if that is wanted.
+    package func meter(_ luma: Double?) { worker.withLock { $0 }?.post { $0.meter(luma) } }
+
     /// Stops using the camera: what was set by hand becomes automatic again, its zoom returns to
     /// where it was found, and its light goes out.
     package func leave() { worker.withLock { $0 }?.post { $0.leave() } }
@@ -136,6 +139,11 @@ package final class ControlThread: Sendable {
         private var timer: EventLoop.Timer?
         private var drives = Operation.noDrives
         private var held = HeldControls()
+        private var metering = FaceMetering()
+        /// `true` if somebody else has set the exposure that was ours.
+        private var isExposureOthers = false
+        /// The mains that lamps have here; unknown if they are not to be considered.
+        private var mains = MainsFrequency.unknown
         private var stepper: EventLoop.Timer?
         /// The controls as reported last.
         private var reported = CameraControls()
@@ -169,6 +177,7 @@ package final class ControlThread: Sendable {
                 reported = controls
                 drives = Self.noDrives
             }
+            let meteredFace = controls.settings.metersFace
             let isHeldOtherwise =
                 controls.settings.holdsRate != use.controls.settings.holdsRate
                 || controls.settings.antiFlicker != use.controls.settings.antiFlicker
@@ -193,6 +202,7 @@ package final class ControlThread: Sendable {
                     restore()
                 }
             }
+            if meteredFace, !controls.settings.metersFace, isStreaming { endMetering() }
             reportChange()
             wait()
         }
@@ -204,6 +214,9 @@ package final class ControlThread: Sendable {
             // If the camera is gone again, its capture thread reports it.
             guard (try? open()) != nil else { return }
             recover()
+            // An earlier run may not have given the exposure back.
+            endMetering()
+            isExposureOthers = false
             hold()
             restore()
         }
@@ -218,8 +231,9 @@ package final class ControlThread: Sendable {
         private func hold() {
             guard let port else { return }
             let hasFilter = controls.device.contains { $0.purpose == .powerLine }
-            let mains = hasFilter && controls.settings.antiFlicker == .auto ? region() : .unknown
-            if mains == .both {
+            let filter = controls.settings.antiFlicker
+            mains = filter.mains(in: filter == .auto ? region() : .unknown)
+            if hasFilter, mains == .both {
                 Log.control.notice("Japan has 50 and 60 Hz: set anti-flicker if lamps flicker")
             }
             let writes = held.plan(controls.settings, controls.device, region: mains)
@@ -232,6 +246,75 @@ package final class ControlThread: Sendable {
             try? read { control in writes.contains { $0.id == control.id } }
         }
 
+        private var exposure: [DeviceControl] {
+            controls.device.filter { $0.purpose?.isExposure ?? false }
+        }
+
+        /// Gives a face of this luma the light that it should have; `nil`: there is no face.
+        func meter(_ luma: Double?) {
+            guard isStreaming, controls.settings.metersFace, controls.mayMeter else { return }
+            defer { reportChange() }
+            let now = MonotonicClock.now
+            guard let luma else {
+                if metering.isOver(at: now) { endMetering() }
+                return
+            }
+            guard let stops = metering.see(luma, at: now) else {
+                return controls.meterInSoftware(
+                    controls.metered == 0 ? 0 : FaceMetering.lack(of: luma)
+                )
+            }
+            let writes = exposing(stops)
+            // Software does the rest.
+            controls.meterInSoftware(writes.isEmpty ? FaceMetering.lack(of: luma) : 0)
+            guard let port, !writes.isEmpty else { return }
+            for write in writes { held.note(write, over: controls.device) }
+            controls.isMetering = true
+            // First, for a crash in between.
+            record()
+            do throws(ControlRefusal) {
+                for write in writes { try port.write(write) }
+                try read { $0.purpose?.isExposure ?? false }
+                held.keep(exposure)
+                record()
+            } catch {
+                endMetering()
+                isExposureOthers = true
+            }
+        }
+
+        /// Returns the writes that give the pictures so many stops more light, if any.
+        private func exposing(_ stops: Double) -> [ControlWrite] {
+            guard port != nil, !isExposureOthers, !exposure.isEmpty, (try? refresh()) != nil else {
+                return []
+            }
+            if controls.isMetering, held.isChanged(exposure) {
+                // It is theirs until the camera is opened again.
+                (controls.isMetering, isExposureOthers) = (false, true)
+                held.forget(exposure)
+                record()
+                return []
+            }
+            return controls.exposing(stops, mains: mains)
+        }
+
+        /// Gives the exposure back as it was found, times and gains while the automatic is off yet.
+        private func endMetering() {
+            metering = FaceMetering()
+            (controls.isMetering, controls.metered) = (false, 0)
+            let writes = held.release(exposure)
+            let switches = exposure.filter { $0.purpose?.isExposureSwitch ?? false }.map(\.id)
+            let isSwitch = { (write: ControlWrite) in switches.contains(write.id) }
+            for write in writes.filter({ !isSwitch($0) }) + writes.filter(isSwitch) {
+                try? port?.write(write)
+            }
+            controls.forgetSettled(by: writes)
+            held.forget(exposure)
+            guard !writes.isEmpty else { return }
+            record()
+            try? read { $0.purpose?.isExposure ?? false }
+        }
+
         /// Puts back what was found before it was held.
         private func release() {
             guard !held.isEmpty else { return }
@@ -242,6 +325,7 @@ package final class ControlThread: Sendable {
             }
             // Another program may have changed it without an event.
             try? read { $0.purpose != nil }
+            if controls.isMetering { endMetering() }
             let writes = held.release(controls.device)
             for write in writes { try? port.write(write) }
             controls.forgetSettled(by: writes)
@@ -485,7 +569,12 @@ package final class ControlThread: Sendable {
             default:
                 controls.settle(plan, device)
                 let noted = held
-                held.forget(device, except: controls.manual.lock)
+                if !controls.mayMeter { (controls.isMetering, controls.metered) = (false, 0) }
+                if controls.isMetering { held.keep(exposure) }
+                held.forget(
+                    device.filter { !controls.isMetering || $0.purpose?.isExposure != true },
+                    except: controls.manual.lock
+                )
                 if held != noted { record() }
                 if isStreaming { for name in plan.image where name.moves { turn(name) } }
             }

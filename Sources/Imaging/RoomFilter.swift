@@ -91,7 +91,7 @@ package final class RoomFilter {
     }
 
     /// Returns the planes of `frame`, its own or those of a copy in `copy`; `nil` if it is not YUV.
-    fileprivate static func planes(of frame: Frame, _ copy: inout HalvedCopy) -> Planes? {
+    static func planes(of frame: Frame, _ copy: inout HalvedCopy) -> Planes? {
         guard frame.layout.format.planarSubsampling != nil else {
             return copy.update(frame, halvings: 0)
         }
@@ -178,7 +178,7 @@ package final class RoomFilter {
 }
 
 /// The memory of a kernel, zero at first.
-private final class KernelMemory {
+final class KernelMemory {
     let pointer: OpaquePointer
     private let bytes: UnsafeMutableRawPointer
 
@@ -259,7 +259,7 @@ private struct Backdrop {
 
 extension kernel_colours {
     /// The parts of chroma in red, green and blue, for luma of `color`.
-    fileprivate init(_ color: ColorSpace) {
+    init(_ color: ColorSpace) {
         let scale: Float = color.range == .full ? 1 : 219 / 224
         let (redV, greenU, greenV, blueU): (Float, Float, Float, Float) =
             switch color.matrix {

@@ -111,6 +111,9 @@ struct CommandTests {
         (["away-picture", "/dev/null"], ["Away=/dev/null"]),
         (["away-picture", "none"], ["Away="]),
         (["room-blur", "+0.1"], ["back Step Camera RoomBlur 0.1"]),
+        (["framing", "calm"], ["back Framing=calm"]),
+        (["framing-tightness", "0.7"], ["back FramingTightness=0.7"]),
+        (["metering", "face", "--camera", "front"], ["front Metering=face"]),
         (["lock", "exposure", "wb"], ["back Lock exposure,wb"]),
         (["lock", "focus", "--camera", "front"], ["front Lock focus"]),
         (["lock", "off"], ["back Unlock"]), (["unlock"], ["back Unlock"]),
@@ -491,6 +494,8 @@ struct CommandTests {
         (["privacy"], "off\n"), (["live-photo"], "off\n"), (["hud"], "pro\n"),
         (["swap-icon"], "on\n"), (["torch"], "front: off\n"), (["freeze"], "back: off\n"),
         (["ink"], "back: off\n"), (["room"], "back: as-is\n"), (["room-blur"], "back: 0.5\n"),
+        (["framing"], "back: off\n"), (["framing-tightness"], "back: 0.5\n"),
+        (["metering"], "back: frame\n"),
         (["record"], "not recording\n"),
         (["use"], "back: Desk Cam (v4l2:usb-back)\nfront: Face Cam (v4l2:usb-front)\n"),
     ])

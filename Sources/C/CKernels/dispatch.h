@@ -26,13 +26,17 @@
     static inline void name##_body parameters
 #define DISPATCHED(name, parameters, arguments)                                        \
     CHOSEN(, "avx2", HAS_AVX2, name, parameters, arguments)
-// A part of a kernel that computes with fractions, and gains from multiplying and adding in one
-// step.
+// A part of a kernel, or of several, that computes with fractions, and gains from multiplying and
+// adding in one step.
+#define HAS_FMA (HAS_AVX2 && __builtin_cpu_supports("fma"))
 #define PART(name, parameters, arguments)                                              \
-    CHOSEN(static, "avx2,fma", HAS_AVX2 && __builtin_cpu_supports("fma"), name, parameters, arguments)
+    CHOSEN(static, "avx2,fma", HAS_FMA, name, parameters, arguments)
+#define SHARED(name, parameters, arguments)                                            \
+    CHOSEN(, "avx2,fma", HAS_FMA, name, parameters, arguments)
 #else
 #define DISPATCHED(name, parameters, arguments) void name parameters
 #define PART(name, parameters, arguments) static void name parameters
+#define SHARED(name, parameters, arguments) void name parameters
 #endif
 
 #endif

@@ -1,12 +1,11 @@
 // The network that finds persons: MediaPipe's selfie segmentation for landscape pictures, whose
-// numbers tools/network wrote to person.f16. A picture is rows of pixels, and a pixel its channels,
-// whose counts are multiples of eight.
+// numbers tools/network wrote to person.f16.
 #include "CKernels.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "dispatch.h"
+#include "layers.h"
 
 enum { WIDTH = KERNEL_PERSON_WIDTH, HEIGHT = KERNEL_PERSON_HEIGHT, NUMBERS = 106401 };
 
@@ -16,12 +15,7 @@ static const uint8_t halves[] = {
 };
 _Static_assert(sizeof halves == 2 * NUMBERS, "another network");
 
-typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t eight_integers __attribute__((vector_size(32)));
-
-#define ALWAYS static inline __attribute__((always_inline))
-
-enum activation { LINEAR, RELU, HARD_SWISH };
 
 // The most numbers of a row that is widened, with its border, and of its rows at one time.
 enum { WIDEST = 69 * 72, ROWS = 5 };
@@ -49,78 +43,13 @@ float *kernel_person_input(struct kernel_person *p, int row) { return p->input[r
 void kernel_person_prepare(struct kernel_person *p)
 {
     memset(p, 0, sizeof *p);
-    for (int i = 0; i < NUMBERS; i++) {
-        uint32_t half = (uint32_t)(halves[2 * i] | halves[2 * i + 1] << 8);
-        // The exponents differ by 112; what is too small for a whole one comes out right as well.
-        uint32_t bits = (half & 0x7fff) << 13;
-        float value, scale = 0x1p112f;
-        memcpy(&value, &bits, sizeof value);
-        p->numbers[i] = half & 0x8000 ? -value * scale : value * scale;
-    }
+    unpack_halves(p->numbers, halves, NUMBERS);
 }
 
 static const float *take(struct kernel_person *p, int count)
 {
     p->next += count;
     return p->next - count;
-}
-
-ALWAYS void load(eight *result, const float *at) { *result = *(const eight *)at; }
-
-ALWAYS void finish(float *out, const eight *sum, enum activation activation, const float *add)
-{
-    eight value = *sum, zero = {0};
-    if (activation == RELU) value = __builtin_elementwise_max(value, zero);
-    if (activation == HARD_SWISH) {
-        eight inner = __builtin_elementwise_max(value + 3, zero);
-        value *= __builtin_elementwise_min(inner, zero + 6) * (1 / 6.0f);
-    }
-    if (add) value += *(const eight *)add;
-    *(eight *)out = value;
-}
-
-// Computes eight channels, `vectors` times, of `pixels` pixels: few enough for the registers.
-ALWAYS void tile(float *out, const float *in, int pixels, int vectors, int step, int from, int to,
-                 const float *weights, const float *offsets, enum activation activation,
-                 const float *add)
-{
-    eight sum[6][2];
-    for (int p = 0; p < pixels; p++)
-        for (int v = 0; v < vectors; v++) load(&sum[p][v], offsets + 8 * v);
-    for (int i = 0; i < from; i++) {
-        eight weight[2];
-        for (int v = 0; v < vectors; v++) load(&weight[v], weights + i * to + 8 * v);
-        for (int p = 0; p < pixels; p++)
-            for (int v = 0; v < vectors; v++) sum[p][v] += in[p * step + i] * weight[v];
-    }
-    for (int p = 0; p < pixels; p++)
-        for (int v = 0; v < vectors; v++) {
-            int at = p * to + 8 * v;
-            finish(out + at, &sum[p][v], activation, add ? add + at : 0);
-        }
-}
-
-// Makes `to` channels of `from` in each pixel, and adds those of `add`.
-PART(pointwise,
-      (float *out, const float *in, int pixels, int from, int to, const float *weights,
-       const float *offsets, enum activation activation, const float *add),
-      (out, in, pixels, from, to, weights, offsets, activation, add))
-{
-    int p = 0;
-#define TILES(count, vectors)                                                          \
-    tile(out + p * to + c, in + p * from, count, vectors, from, from, to, weights + c, \
-         offsets + c, activation, add ? add + p * to + c : 0)
-#define PIXELS(count)                                                                  \
-    for (; p + count <= pixels; p += count) {                                          \
-        int c = 0;                                                                     \
-        for (; c + 16 <= to; c += 16) TILES(count, 2);                                 \
-        if (c < to) TILES(count, 1);                                                   \
-    }
-    PIXELS(6)
-    PIXELS(2)
-    PIXELS(1)
-#undef PIXELS
-#undef TILES
 }
 
 // Makes a row of the first layer: three by three pixels of three colours to sixteen channels.
@@ -142,43 +71,6 @@ PART(begin, (float *out, const float *in, const float *weights), (out, in, weigh
             for (int v = 0; v < 2; v++)
                 finish(out + (x + p) * TO + 8 * v, &sum[p][v], HARD_SWISH, 0);
     }
-}
-
-ALWAYS void filter_body(float *out, const float *const *rows, int pixels, int channels, int size,
-                        int step, const float *weights, const float *offsets,
-                        enum activation activation, int adds)
-{
-    for (int x = 0; x < pixels; x += 4)
-        for (int c = 0; c < channels; c += 8) {
-            eight sum[4];
-            for (int p = 0; p < 4; p++) load(&sum[p], offsets + c);
-            for (int i = 0; i < size * size; i++) {
-                eight weight;
-                load(&weight, weights + i * channels + c);
-                const float *at = rows[i / size] + (x * step + i % size) * channels + c;
-                for (int p = 0; p < 4; p++)
-                    sum[p] += *(const eight *)(at + p * step * channels) * weight;
-            }
-            for (int p = 0; p < 4; p++) {
-                const float *middle = rows[size / 2] + (x + p + size / 2) * channels + c;
-                finish(out + (x + p) * channels + c, &sum[p], activation, adds ? middle : 0);
-            }
-        }
-}
-
-// Filters each channel by `size` x `size` pixels; `adds` its middle, where `step` is 1.
-PART(depthwise,
-      (float *out, const float *const *rows, int pixels, int channels, int size, int step,
-       const float *weights, const float *offsets, enum activation activation, int adds),
-      (out, rows, pixels, channels, size, step, weights, offsets, activation, adds))
-{
-#define FILTER(size, step)                                                             \
-    filter_body(out, rows, pixels, channels, size, step, weights, offsets, activation, adds)
-    if (size == 3 && step == 1) FILTER(3, 1);
-    else if (size == 3) FILTER(3, 2);
-    else if (step == 1) FILTER(5, 1);
-    else FILTER(5, 2);
-#undef FILTER
 }
 
 // Writes, or adds, the mean of each channel.
@@ -203,9 +95,9 @@ static void sigmoid(float *values, int count)
 static void open_gate(struct kernel_person *p, int channels, int hidden)
 {
     const float *weights = take(p, channels * hidden), *offsets = take(p, hidden);
-    pointwise(p->hidden, p->mean, 1, channels, hidden, weights, offsets, RELU, 0);
+    pointwise(p->hidden, p->mean, 1, channels, hidden, weights, offsets, RELU, 0, 0);
     weights = take(p, hidden * channels), offsets = take(p, channels);
-    pointwise(p->gate, p->hidden, 1, hidden, channels, weights, offsets, LINEAR, 0);
+    pointwise(p->gate, p->hidden, 1, hidden, channels, weights, offsets, LINEAR, 0, 0);
     sigmoid(p->gate, channels);
 }
 
@@ -253,7 +145,7 @@ static void run(struct kernel_person *p, struct block b, const float *in, float 
             rows[k] = p->ring[is_outside ? ROWS : line % b.size];
             for (; !is_outside && made <= line; made++)
                 pointwise(p->ring[made % b.size] + before * b.wide, in + made * b.width * b.from,
-                          b.width, b.from, b.wide, weights, offsets, b.activation, 0);
+                          b.width, b.from, b.wide, weights, offsets, b.activation, 0, 0);
         }
         float *row = b.hidden ? p->middle + y * columns * b.wide : p->row[0];
         depthwise(row, rows, columns, b.wide, b.size, b.step, filter, filter_offsets,
@@ -261,7 +153,7 @@ static void run(struct kernel_person *p, struct block b, const float *in, float 
         int at = y * columns;
         if (!b.hidden)
             pointwise(out + at * b.to, row, columns, b.wide, b.to, narrow, narrow_offsets, LINEAR,
-                      b.step == 1 ? in + at * b.from : 0);
+                      b.step == 1 ? in + at * b.from : 0, b.to);
     }
     if (!b.hidden) return;
     int pixels = columns * lines;
@@ -269,7 +161,7 @@ static void run(struct kernel_person *p, struct block b, const float *in, float 
     open_gate(p, b.wide, b.hidden);
     narrow = behind_gate(p, take(p, b.wide * b.to), b.wide, b.to);
     pointwise(out, p->middle, pixels, b.wide, b.to, narrow, take(p, b.to), LINEAR,
-              b.step == 1 ? in : 0);
+              b.step == 1 ? in : 0, b.to);
 }
 
 // Doubles two rows that are mixed with a quarter of the second, and adds what the gate lets through
@@ -335,7 +227,7 @@ static void decode(struct kernel_person *p, struct decoder d, const float *small
     int columns = d.width / 2, lines = d.height / 2, c = d.to;
     const float *weights = take(p, d.from * c), *offsets = take(p, c);
     if (is_gated) weights = behind_gate(p, weights, d.from, c);
-    pointwise(p->doubled, small, columns * lines, d.from, c, weights, offsets, LINEAR, 0);
+    pointwise(p->doubled, small, columns * lines, d.from, c, weights, offsets, LINEAR, 0, 0);
     average(p->mean, p->doubled, columns * lines, c, 0);
     average(p->mean, kept, d.width * d.height, c, 1);
     open_gate(p, c, c);
@@ -359,7 +251,7 @@ static void decode(struct kernel_person *p, struct decoder d, const float *small
             far = far < 0 ? 0 : far >= lines ? lines - 1 : far;
             rejoin(p->row[0], p->doubled + near * columns * c, p->doubled + far * columns * c,
                    kept + made * d.width * c, p->gate, columns, c);
-            pointwise(p->ring[made % 3] + c, p->row[0], d.width, c, c, weights, offsets, RELU, 0);
+            pointwise(p->ring[made % 3] + c, p->row[0], d.width, c, c, weights, offsets, RELU, 0, 0);
         }
         float *row = last ? p->row[1] : out + y * d.width * c;
         depthwise(row, rows, d.width, c, 3, 1, filter, filter_offsets, RELU, 1);
@@ -384,10 +276,10 @@ void kernel_person(struct kernel_person *p, float *mask)
     run(p, (struct block){16, 9, 32, 96, 32, 5, 1, 24, HARD_SWISH}, b, c);
     run(p, (struct block){16, 9, 32, 96, 32, 5, 1, 24, HARD_SWISH}, c, b);
     weights = take(p, 32 * 128);
-    pointwise(p->head, b, 9 * 16, 32, 128, weights, take(p, 128), RELU, 0);
+    pointwise(p->head, b, 9 * 16, 32, 128, weights, take(p, 128), RELU, 0, 0);
     average(p->mean, b, 9 * 16, 32, 0);
     weights = take(p, 32 * 128);
-    pointwise(p->gate, p->mean, 1, 32, 128, weights, take(p, 128), LINEAR, 0);
+    pointwise(p->gate, p->mean, 1, 32, 128, weights, take(p, 128), LINEAR, 0, 0);
     sigmoid(p->gate, 128);
     decode(p, (struct decoder){32, 18, 128, 24}, p->head, 1, p->third, p->fine[0]);
     decode(p, (struct decoder){64, 36, 24, 16}, p->fine[0], 0, p->second, p->fine[1]);

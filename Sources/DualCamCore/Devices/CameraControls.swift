@@ -42,6 +42,8 @@ package struct ControlSettings: Hashable, Sendable {
     package var antiFlicker = AntiFlicker.auto
     /// The frames per second that the camera delivers, or is to deliver.
     package var frameRate = 30.0
+    /// `true` if the exposure is for the face in the picture.
+    package var metersFace = false
     /// The seconds in which a camera turns that can.
     package var transition = 0.25
 
@@ -68,6 +70,10 @@ package struct CameraControls: Hashable, Sendable {
     package var zoomTime = Timestamp.zero
     /// `true` while the camera delivers and its zoom stands where others left it.
     package var isZoomOthers = false
+    /// `true` while the exposure is ours in place of the camera's automatic, for a face.
+    package var isMetering = false
+    /// The stops of light that software adds to what the camera can do for a face.
+    package var metered = 0.0
     /// The values before our first write, by number, for controls without an automatic.
     var original: [UInt32: Int] = [:]
 
@@ -202,7 +208,7 @@ package struct CameraControls: Hashable, Sendable {
 
     /// `true` while the camera chooses the ISO.
     package var isISOAutomatic: Bool {
-        guard sensitivity != nil else { return true }
+        guard sensitivity != nil, !isMetering else { return true }
         if let isoSwitch { return isoSwitch.value != 0 }
         return manual.iso == nil && isExposureAutomatic && exposureMode != nil
     }
@@ -229,7 +235,7 @@ package struct CameraControls: Hashable, Sendable {
 
     /// `true` while the camera chooses the exposure time.
     package var isExposureAutomatic: Bool {
-        guard let exposureMode else { return exposureTime == nil }
+        guard !isMetering, let exposureMode else { return isMetering || exposureTime == nil }
         return exposureMode.value != manualExposure
             && exposureMode.value != DeviceControl.ExposureMode.manual
     }
@@ -313,7 +319,8 @@ package struct CameraControls: Hashable, Sendable {
         if let wanted = manual.whiteBalance.kelvin {
             grade = Grade(from: deviceKelvin(for: wanted), to: wanted)
         }
-        if manual.compensation != 0 { grade.light = lightGain(manual.compensation) }
+        let stops = manual.compensation + metered
+        if stops != 0 { grade.light = lightGain(stops) }
         return grade
     }
 

@@ -32,7 +32,7 @@ extension DeviceControl.Purpose {
         switch self {
         case .dynamicFrameRate, .powerLine: true
         case .image(let name): !name.moves
-        default: lockSubject != nil
+        default: lockSubject != nil || isExposure
         }
     }
 }

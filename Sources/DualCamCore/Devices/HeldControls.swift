@@ -71,6 +71,21 @@ package struct HeldControls: Hashable, Sendable {
         }
     }
 
+    /// Takes what `device` reports for the values that its controls are held at.
+    package mutating func keep(_ device: [DeviceControl]) {
+        for control in device { values[control.id]?.held = control.value }
+    }
+
+    /// Forgets these controls: somebody else set them; they stay.
+    package mutating func forget(_ device: [DeviceControl]) {
+        for control in device { values[control.id] = nil }
+    }
+
+    /// Returns `true` if one of `device` is not at the value that it is held at.
+    package func isChanged(_ device: [DeviceControl]) -> Bool {
+        device.contains { control in values[control.id].map { $0.held != control.value } ?? false }
+    }
+
     /// Returns the writes that put back what was found. What another program has changed stays.
     package func release(_ device: [DeviceControl]) -> [ControlWrite] {
         device.compactMap { control in

@@ -72,7 +72,7 @@ package enum AntiFlicker: String, CaseIterable, Hashable, Sendable {
     case off
 
     /// Returns the mains to filter for; `region` is those of the region.
-    func mains(in region: MainsFrequency) -> MainsFrequency {
+    package func mains(in region: MainsFrequency) -> MainsFrequency {
         switch self {
         case .auto: region
         case .hz50: .hz50

@@ -67,6 +67,10 @@ package struct CameraSettings: Hashable, Sendable {
     package var room = Room.asIs
     /// The strength of the room's blur, 0 … 1.
     package var roomBlur = 0.5
+    package var framing = FramingMode.off
+    /// The size of faces in the part of a picture that calm framing shows, 0 … 1.
+    package var framingTightness = 0.5
+    package var metering = Metering.frame
     /// The magnification, which also selects the lens.
     var zoom = 1.0
     /// `true` if the zoom was asked for. Otherwise the device's own stays as it was found.
@@ -137,6 +141,30 @@ package struct CameraSettings: Hashable, Sendable {
             \.roomBlur,
             .number(0...1),
             .room,
+            .guarded
+        ),
+        .init(
+            "framing",
+            "calm: the picture is cropped to you, and moves when you have moved | off",
+            \.framing,
+            .choice(),
+            .zoom,
+            .guarded
+        ),
+        .init(
+            "framing-tightness",
+            "how large calm framing shows you, 0 to 1",
+            \.framingTightness,
+            .number(0...1),
+            .zoom,
+            .guarded
+        ),
+        .init(
+            "metering",
+            "what has the right light: frame (all of the picture) | face",
+            \.metering,
+            .choice(),
+            .pro,
             .guarded
         ),
         .init("zoom", nil, \.zoom, .number(0.1...100), .zoom, .changed),

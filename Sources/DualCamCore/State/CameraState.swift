@@ -56,6 +56,10 @@ package struct CameraState: Hashable, Sendable {
     package internal(set) var room = Room.asIs
     /// The strength of the room's blur, 0 … 1.
     package internal(set) var roomBlur = 0.5
+    /// The part of its picture that keeps faces well placed; `nil`: what the zoom says.
+    var calm: CalmFraming?
+    package internal(set) var framingTightness = 0.5
+    package internal(set) var metering = Metering.frame
     /// The f-number; 0: unknown.
     package var aperture = 0.0
     /// Its controls as last reported, with the manual values.
@@ -143,6 +147,11 @@ package struct CameraState: Hashable, Sendable {
 
     /// `true` while one picture stays in place of live ones.
     package var isFrozen: Bool { frozenTurns != nil }
+
+    package internal(set) var framing: FramingMode {
+        get { calm == nil ? .off : .calm }
+        set { if newValue != framing { calm = newValue == .calm ? CalmFraming() : nil } }
+    }
 
     /// The transform that makes the shown picture upright, and mirrors it if wanted.
     package var transform: Transform {

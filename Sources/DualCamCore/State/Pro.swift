@@ -19,6 +19,7 @@ package struct ControlUse: Hashable, Sendable {
     var place: String
     var pipeline: CapturePipeline
     var settings: ControlSettings
+    var metering: Metering
     /// The rate in frames per second, while the camera delivers.
     var rate: Double?
     var isShown: Bool

@@ -84,6 +84,7 @@ extension State {
             place: search.uses[role].devices[camera.lens.device]?.place ?? "",
             pipeline: camera.lens.pipeline,
             settings: camera.controls.settings,
+            metering: camera.metering,
             rate: camera.mode?.rate,
             isShown: showsControls,
             zoomNumber: zoomRequest(role)?.number

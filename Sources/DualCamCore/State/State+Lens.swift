@@ -1,4 +1,4 @@
-import Frames
+package import Frames
 
 /// An event of the lenses of a role's camera.
 package enum LensEvent: Hashable, Sendable {
@@ -17,6 +17,8 @@ package enum LensEvent: Hashable, Sendable {
     case closed
     /// The mean luma of the picture shown.
     case light(Double)
+    /// These faces are in the picture shown, in fractions of it.
+    case faces([Face])
     /// Devices that failed may be tried again.
     case retry
 }
@@ -25,6 +27,8 @@ extension State {
     mutating func handle(_ event: LensEvent, of role: Role, at time: Timestamp) -> [Effect] {
         switch event {
         case .setZoom(let zoom, let middle, let duration):
+            // A hand on the zoom has the picture, until calm framing is asked for again.
+            cameras[role].framing = .off
             setZoom(role, zoom, middle, duration)
         case .streaming(let mode, let unreduced): incomingStreams(role, mode, unreduced)
         case .ready: return incomingReady(role, at: time)
@@ -37,6 +41,7 @@ extension State {
             guard camera.phase == .streaming, camera.lens.incoming == nil else { break }
             let isAtEnd = camera.controls.isAtDarkEnd
             cameras[role].lens.see(luma, isAtEnd: isAtEnd, at: time)
+        case .faces(let faces): see(faces, role, at: time)
         case .retry: cameras[role].lens.failed = []
         }
         return []
@@ -60,6 +65,40 @@ extension State {
             x: 0.5 + (middle.x - 0.5) / factor,
             y: 0.5 + (middle.y - 0.5) / factor
         )
+    }
+
+    /// Crops the picture to the faces in it, if they have moved.
+    private mutating func see(_ faces: [Face], _ role: Role, at time: Timestamp) {
+        let lens = cameras[role].lens
+        guard isCalm(role), !scene.framings[role].isMoving(at: time) else { return }
+        let factor = scene.framings[role].factor(of: lens.pipeline)
+        let wide = faces.map { face in
+            func place(_ value: Double) -> Double { 0.5 + (value - 0.5) / factor }
+            let box = Rect(
+                x: place(face.box.x),
+                y: place(face.box.y),
+                width: face.box.width / factor,
+                height: face.box.height / factor
+            )
+            return Face(box: box, eyes: place(face.eyes), luma: face.luma)
+        }
+        let home = CalmFraming.Shot(zoom: max(lens.zoom, lens.factor), middle: lens.middle)
+        let tightness = cameras[role].framingTightness
+        cameras[role].calm?.see(wide, tightness: tightness, home: home, at: time)
+    }
+
+    /// `true` while the picture follows faces. One that is straightened shows a page.
+    private func isCalm(_ role: Role) -> Bool {
+        cameras[role].calm != nil && cameras[role].mode != nil && !cameras[role].isFrozen
+            && scene.perspectives[role].goal == nil
+    }
+
+    /// Returns where to look for the faces that are needed; `nil`: none are.
+    package func faceSearch(_ role: Role) -> FaceSearch? {
+        let camera = cameras[role]
+        let isMetered = camera.metering == .face && camera.mode != nil && !camera.isFrozen
+        guard isCalm(role) || isMetered else { return nil }
+        return FaceSearch(pipeline: camera.lens.pipeline, transform: camera.transform)
     }
 
     mutating func findLenses(_ role: Role, _ lenses: [Lens]) {
@@ -183,8 +222,15 @@ extension State {
     }
 
     private func zoomRequest(_ role: Role, factor: Double) -> ZoomRequest {
-        ZoomRequest(
-            framing: scene.framings[role],
+        var framing = scene.framings[role]
+        // Calm framing crops, and moves no lens.
+        if cameras[role].calm != nil {
+            let lens = cameras[role].lens
+            let zoom = max(lens.zoom, lens.factor)
+            framing.move(to: zoom, middle: lens.middle, at: .zero, duration: 0)
+        }
+        return ZoomRequest(
+            framing: framing,
             factor: factor,
             number: cameras[role].lens.zoomNumber
         )
@@ -200,6 +246,7 @@ extension State {
         else { return false }
         let zoom = lens.factor * controls.magnification
         guard zoom != lens.zoom else { return false }
+        cameras[role].framing = .off
         cameras[role].lens.zoom = zoom
         cameras[role].lens.middle = .middle
         cameras[role].lens.isZoomAsked = false
@@ -262,7 +309,8 @@ extension State {
 
     /// Moves a role's picture to its wanted part.
     private mutating func moveLens(_ role: Role, at time: Timestamp) {
-        let duration = cameras[role].lens.ramp ?? LensState.usualDuration
+        let duration =
+            cameras[role].lens.ramp ?? cameras[role].calm?.duration ?? LensState.usualDuration
         cameras[role].lens.ramp = nil
         let (camera, lens) = (cameras[role], cameras[role].lens)
         let shown = lens.factor * cameras[role].controls.magnification
@@ -279,16 +327,19 @@ extension State {
             scene.framings[role].magnify(lens.pipeline, shown, at: cameras[role].controls.zoomTime)
         }
         // What is visible when the next lens is ready has to lie within its picture, too.
-        let zoom = max(lens.zoom, lens.factor)
+        if !camera.isAsked, camera.calm != nil { cameras[role].calm = CalmFraming() }
+        let shot = isCalm(role) ? cameras[role].calm?.shot : nil
+        let zoom = shot?.zoom ?? max(lens.zoom, lens.factor)
         let next = lens.incoming?.factor ?? 0
         let aim = LensState.Aim(
             zoom: zoom,
-            middle: lens.middle,
+            middle: shot?.middle ?? lens.middle,
             inside: max(lens.factor, next <= zoom ? next : 0)
         )
         guard aim != lens.aim else { return }
         cameras[role].lens.aim = aim
-        cameras[role].lens.zoomNumber += 1
+        // The device's own zoom has no part in calm framing.
+        if cameras[role].calm == nil { cameras[role].lens.zoomNumber += 1 }
         scene.framings[role].move(
             to: aim.zoom,
             middle: aim.middle,

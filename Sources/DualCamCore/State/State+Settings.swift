@@ -59,6 +59,9 @@ extension State {
             isInk: scene.isInk(role),
             room: camera.room,
             roomBlur: camera.roomBlur,
+            framing: camera.framing,
+            framingTightness: camera.framingTightness,
+            metering: camera.metering,
             zoom: camera.lens.zoom,
             isZoomAsked: camera.lens.isZoomAsked,
             middle: camera.lens.middle,
@@ -141,6 +144,17 @@ extension State {
             cameras[role].lens.middle = new.middle
             if case .together = way { cameras[role].lens.ramp = duration }
         }
+        if new.framing != old.framing {
+            // Automatic again, unless a scene says how far to zoom.
+            if new.framing == .calm, new.zoom == old.zoom, new.zoom != 1 {
+                setZoom(role, 1, .middle, LensState.usualDuration)
+            }
+            cameras[role].framing = new.framing
+            cameras[role].lens.ramp = LensState.usualDuration
+        }
+        (cameras[role].framingTightness, cameras[role].metering) = (
+            new.framingTightness, new.metering
+        )
         return new.rotation != old.rotation && cameras[role].isAsked ? [.adaptCamera(role)] : []
     }
 
@@ -181,6 +195,10 @@ extension State {
         // The picture is another one, so nothing moves.
         (cameras[role].mirror, cameras[role].rotation) = (next.mirror, next.rotation)
         (cameras[role].room, cameras[role].roomBlur) = (next.room, next.roomBlur)
+        (cameras[role].calm, cameras[role].framing) = (nil, next.framing)
+        (cameras[role].framingTightness, cameras[role].metering) = (
+            next.framingTightness, next.metering
+        )
         scene.setInk(next.isInk, role, at: time, instantly: true)
         scene.perspectives[role].move(to: next.corners, at: time, duration: 0)
         return next

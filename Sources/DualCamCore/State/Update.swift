@@ -22,6 +22,8 @@ package enum Update: Hashable, Sendable {
     case useIncomingControls(Role)
     /// Begins or ends measurements of the brightness of the picture shown.
     case watchLight(Role, Bool)
+    /// Looks for faces in a camera's picture as `faceSearch` says from now on.
+    case findFaces(Role)
     /// Serves no phone, or those that are wanted.
     case allowPhones(Bool)
     /// Serves this phone no longer because it is being added.
@@ -77,6 +79,7 @@ extension State {
             if incomingUse(role) != before.incomingUse(role), cameras[role].lens.incoming != nil {
                 updates.append(.useIncomingControls(role))
             }
+            if faceSearch(role) != before.faceSearch(role) { updates.append(.findFaces(role)) }
             let watchesLight = watchesLight(role)
             if watchesLight != before.watchesLight(role) {
                 updates.append(.watchLight(role, watchesLight))

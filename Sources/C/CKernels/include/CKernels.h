@@ -140,6 +140,23 @@ float *kernel_person_input(struct kernel_person *person, int row);
 // Writes, for each pixel, how sure it is that a person is there: 0 … 1.
 void kernel_person(struct kernel_person *person, float *mask);
 
+// The side of the square picture in which faces are found, and how many places are looked at.
+#define KERNEL_FACE_SIDE 128
+#define KERNEL_FACE_COUNT 896
+
+// A network that finds faces, with its memory: kernel_face_size() bytes, aligned to 64.
+struct kernel_face;
+size_t kernel_face_size(void);
+void kernel_face_prepare(struct kernel_face *face);
+
+// Returns the place of row `row` of the next picture: red, green and blue of each pixel, -1 … 1.
+float *kernel_face_input(struct kernel_face *face, int row);
+
+// Writes, for each place, how sure it is that a face is there, before the sigmoid, and 16 numbers
+// in pixels: the offset of the middle from that of the place, width and height, then the offsets of
+// two eyes, nose, mouth and two ears. Places are two in each of 16 x 16 cells, then six in 8 x 8.
+void kernel_face(struct kernel_face *face, float *scores, float *boxes);
+
 // What the luma and chroma of a picture with a person become: kernel_room_size() bytes, zero at
 // first, aligned to 64. A small picture is luma, U and V of KERNEL_PERSON_WIDTH x
 // KERNEL_PERSON_HEIGHT bytes each, or the same on its side.
