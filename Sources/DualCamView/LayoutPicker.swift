@@ -24,7 +24,7 @@ final class LayoutPicker {
     /// The content of the miniatures.
     private final class Look {
         var (main, other): (Pixels?, Pixels?)
-        var isRound = false
+        var shape = InsetShape.rectangle
         var ground = Background.auto
         var aspect = 16.0 / 9
         var corner = Corner.topRight
@@ -68,7 +68,9 @@ final class LayoutPicker {
             return choice(\.layout, layout.rawValue, layout.title, picture)
         }
         content.append(Box(spacing: 4, layouts))
-        let shapes = [("rectangle", "Rectangle", "rectangle"), ("circle", "Circle", "circle")]
+        let shapes = InsetShape.allCases.map {
+            ($0.rawValue, $0.rawValue.capitalizedFirst, $0.rawValue)
+        }
         let grounds = [
             ("crop", "Fill", "fullscreen"), ("blur", "Blur", "blur"), ("black", "Black", "single"),
         ]
@@ -103,7 +105,7 @@ final class LayoutPicker {
     /// Shows what is chosen now.
     func follow() {
         let layout = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
-        look.isRound = daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+        look.shape = daemon?[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
         look.ground = daemon?[\SceneInterface.background].flatMap(Background.init) ?? .auto
         look.corner = daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight
         look.place = NormalizedPoint(daemon?[\SceneInterface.insetPosition] ?? [])
@@ -148,20 +150,22 @@ final class LayoutPicker {
             corner: look.corner,
             size: look.size,
             isVisible: true,
-            aspect: look.aspect
+            aspect: look.aspect,
+            shape: look.shape
         )
         if layout == .pip, let place = look.place { areas.other = areas.inset(at: place) }
         let ground = look.ground.shown(in: layout)
         if let main = look.main { draw(main, in: stream.part(areas.main), ground, canvas) }
         guard let other = look.other, var place = areas.other.map(stream.part) else { return }
         guard layout == .pip else { return draw(other, in: place, ground, canvas) }
-        if look.isRound {
+        let isRound = look.shape == .circle
+        if isRound {
             let middle = place.midX
             place.width = min(place.width, whole.height)
             (place.x, place.height) = (middle - place.width / 2, place.width)
             if place.maxY > whole.maxY - 2 { place.y = whole.maxY - 2 - place.height }
         }
-        let radius = look.isRound ? place.width / 2 : 2
+        let radius = isRound ? place.width / 2 : 2
         canvas.clipped(to: place, radius: radius) { draw(other, in: place, .crop, canvas) }
         canvas.outline(place.inset(by: 0.5), radius: radius, width: 1, .white(0.85))
     }

@@ -31,7 +31,11 @@ final class PicturePage {
         let corner = rows.row("Place", \SceneInterface.titleCorner)
         let straight = GTK.Row("Straighten", "The page that your view shows", after: [straighten])
         let inset = [
-            rows.row("Shape", \SceneInterface.insetShape, icons: ["rectangle", "circle"]),
+            rows.row(
+                "Shape",
+                \SceneInterface.insetShape,
+                icons: InsetShape.allCases.map(\.rawValue)
+            ),
             rows.row("Size", \SceneInterface.insetSize),
             rows.choice("Place", Self.place, "Or drag it in the picture", Self.corners),
             rows.row("Show it", \SceneInterface.insetVisible),

@@ -461,13 +461,13 @@ final class PictureWindow {
                 corner: daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight,
                 size: daemon?[\SceneInterface.insetSize] ?? 0.25,
                 isVisible: daemon?[\SceneInterface.insetVisible] ?? true,
-                aspect: aspect
+                aspect: aspect,
+                shape: insetShape
             )
     }
 
-    /// `true` if the inset is a circle.
-    var isInsetRound: Bool {
-        daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+    var insetShape: InsetShape {
+        daemon?[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
     }
 
     // MARK: What is known
