@@ -21,6 +21,7 @@ final class CamerasPage {
         let mirror = Button(icon: icon("mirror"), "Mirror")
         let turn = Button(icon: icon("restart"), "Turn")
         let device: ChoiceRow
+        let rooms: RoomTiles
         let lens = ChoiceRow("Lens")
         let reset = Button("Reset All").style("flat")
         let controls: PreferencesGroup
@@ -32,7 +33,8 @@ final class CamerasPage {
         var image: [ImageFacts] = []
         var sliders: [SliderRow] = []
 
-        init(_ role: Role) {
+        init(_ role: Role, _ rows: PreferenceRows) {
+            rooms = RoomTiles(role, rows)
             device = ChoiceRow(role == .front ? "Shows you" : "Shows your view")
             mirror.named("Mirror: \(role.words)")
             turn.named("Turn: \(role.words)")
@@ -59,7 +61,7 @@ final class CamerasPage {
     }
 
     init(_ rows: PreferenceRows) {
-        let cameras = PerRole(Parts.init)
+        let cameras = PerRole { Parts($0, rows) }
         (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
         for button in [exchange, phone] { button.place(.start, .start).setMargin(top: 12) }
@@ -76,7 +78,7 @@ final class CamerasPage {
         page = PreferencesPage(
             "Cameras",
             icon: icon("camera"),
-            groups + roles.map { cameras[$0].controls }
+            groups + roles.map { cameras[$0].rooms.group } + roles.map { cameras[$0].controls }
         )
         exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.answered) }
         phone.onClick { [unowned rows] in rows.owner.addPhone() }
@@ -248,6 +250,7 @@ final class CamerasPage {
         for role in Role.allCases {
             let isOpening = rows.daemon?[\CameraInterface.state, at: role.path] == "opening"
             cameras[role].tile.show(role.words, rows.pictures[role], isWaiting: isOpening)
+            cameras[role].rooms.show()
         }
     }
 }

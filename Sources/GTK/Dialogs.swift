@@ -11,7 +11,18 @@ extension Window {
 
     /// Lets people choose a folder, whose path `done` gets.
     package func chooseFolder(_ title: String, _ done: @escaping (String) -> Void) {
-        guard let dialog = cgtk_folder_chooser(window, title) else { return }
+        if let dialog = cgtk_folder_chooser(window, title) { choose(in: dialog, done) }
+    }
+
+    /// Lets people choose a file with a picture, whose path `done` gets.
+    package func choosePicture(_ title: String, _ done: @escaping (String) -> Void) {
+        if let dialog = cgtk_picture_chooser(window, title) { choose(in: dialog, done) }
+    }
+
+    private func choose(
+        in dialog: UnsafeMutablePointer<GtkNativeDialog>,
+        _ done: @escaping (String) -> Void
+    ) {
         let object = Object(taking: UnsafeMutableRawPointer(dialog))
         // It lives until it is answered.
         let own = Unmanaged.passRetained(object)

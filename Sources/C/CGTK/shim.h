@@ -64,6 +64,16 @@ static inline GtkNativeDialog *cgtk_folder_chooser(GtkWindow *parent, const char
     GtkFileChooserAction action = GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER;
     return GTK_NATIVE_DIALOG(gtk_file_chooser_native_new(title, parent, action, NULL, NULL));
 }
+static inline GtkNativeDialog *cgtk_picture_chooser(GtkWindow *parent, const char *title)
+{
+    GtkFileChooserAction action = GTK_FILE_CHOOSER_ACTION_OPEN;
+    GtkFileChooserNative *chooser = gtk_file_chooser_native_new(title, parent, action, NULL, NULL);
+    GtkFileFilter *filter = gtk_file_filter_new();
+    gtk_file_filter_add_mime_type(filter, "image/*");
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(chooser), filter);
+    g_object_unref(filter);
+    return GTK_NATIVE_DIALOG(chooser);
+}
 static inline char *cgtk_chosen_path(GtkNativeDialog *dialog)
 {
     GFile *file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
