@@ -4,19 +4,27 @@ import Imaging
 /// The newest frame of a camera's lens, and smaller copies of it. Bound to the composite thread.
 final class CameraPicture {
     private(set) var frame: Frame?
+    /// Its mask; `nil` before the first one. Without a frame, this picture has none.
+    private(set) var cutout: CameraPicture?
     private var levels: [Level] = []
     private var identity: FrameIdentity?
 
     /// Makes `frame` the newest one, and drops the copies made of another.
     func take(_ frame: Frame?) {
         self.frame = frame
+        let mask = frame?.cutout
+        if cutout == nil, mask != nil { cutout = CameraPicture() }
+        cutout?.take(mask)
         guard frame?.identity != identity else { return }
         identity = frame?.identity
         for level in levels { level.planes = nil }
     }
 
     /// Gives the frame back to its pool; the copies stay.
-    func release() { frame = nil }
+    func release() {
+        frame = nil
+        cutout?.release()
+    }
 
     /// Returns the planes of the picture, or `nil` for a frame that is not YUV. They have the
     /// picture's own size, or are halved as often as they can be without becoming smaller than

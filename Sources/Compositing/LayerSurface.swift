@@ -20,6 +20,10 @@ final class LayerSurface {
     private var picture = LensPicture()
     private var next = LensPicture()
     private var hasNext = false
+    /// The masks of both pictures.
+    private var cutout = LensPicture()
+    private var nextCutout = LensPicture()
+    private var (hasCutout, hasNextCutout) = (false, false)
     private var surroundings: CachedCopy
     private var veil: CachedCopy
     private var hasSurroundings = false
@@ -58,6 +62,7 @@ final class LayerSurface {
             decoration.update(shape(of: layer))
             interior = decoration.interior
         }
+        if layer.cutout > 0 { interior = .none }
         if layer.iconOpacity * layer.opacity > 0 {
             icon.update(
                 in: layer.rect,
@@ -80,10 +85,22 @@ final class LayerSurface {
         }
         prepareInk(&picture, layer.source)
         hasNext = false
+        func mask(_ mask: inout LensPicture, _ source: LayerSource) -> Bool {
+            guard layer.cutout > 0, let camera = pipelines[source.pipeline].cutout else {
+                return false
+            }
+            var source = source
+            source.grade = .none
+            _ = mask.place(source, in: layer, outer: outer, of: camera)
+            return camera.frame != nil
+        }
+        hasCutout = mask(&cutout, layer.source)
+        hasNextCutout = false
         if let source = layer.next, layer.nextShare > 0, pipelines[source.pipeline].frame != nil {
             _ = next.place(source, in: layer, outer: outer, of: pipelines[source.pipeline])
             prepareInk(&next, source)
             hasNext = true
+            hasNextCutout = mask(&nextCutout, source)
         }
     }
 
@@ -141,7 +158,9 @@ final class LayerSurface {
         hole: PixelRect
     ) {
         guard layer.opacity > 0 else { return }
-        if isPlain {
+        if layer.cutout > 0 {
+            drawCut(into: output, stride: stride)
+        } else if isPlain {
             drawPlain(into: output, stride: stride, hole: hole)
         } else {
             drawDecorated(into: output, stride: stride, hole: hole)
@@ -187,15 +206,68 @@ final class LayerSurface {
     ) {
         let touched = decoration.bounds
         guard !touched.isEmpty else { return }
-        let content = spare(0)
+        for y in touched.y..<touched.maxY { drawDecorated(y: y, hole, row: output + y * stride) }
+    }
+
+    private func drawDecorated(y: Int, _ hole: PixelRect, row: UnsafeMutablePointer<UInt8>) {
+        let (touched, content) = (decoration.bounds, spare(0))
+        let weights = decoration.row(y)
+        let (left, right) = (weights.opaque.lowerBound, weights.opaque.upperBound)
+        blend(y: y, touched.x..<left, weights.left, content, row: row)
+        write(y: y, weights.opaque, hole: hole, row: row)
+        blend(y: y, right..<touched.maxX, weights.right, content, row: row)
+    }
+
+    /// Draws what is left of the layer, as it would be drawn whole, where persons are.
+    private func drawCut(into output: UnsafeMutablePointer<UInt8>, stride: Int) {
+        let touched = isPlain ? outer.intersection(PixelRect(canvas)) : decoration.bounds
+        guard !touched.isEmpty else { return }
+        let (whole, mask) = (spare(3), spare(4))
+        let share = Int((layer.cutout * 255).rounded())
         for y in touched.y..<touched.maxY {
+            var range = touched.x..<touched.maxX
+            writeMask(y: y, range, into: mask)
+            if share == 255 { range = marked(mask, in: range) }
+            guard !range.isEmpty else { continue }
             let row = output + y * stride
-            let weights = decoration.row(y)
-            let (left, right) = (weights.opaque.lowerBound, weights.opaque.upperBound)
-            blend(y: y, touched.x..<left, weights.left, content, row: row)
-            write(y: y, weights.opaque, hole: hole, row: row)
-            blend(y: y, right..<touched.maxX, weights.right, content, row: row)
+            let (start, count) = (2 * range.lowerBound, 2 * range.count)
+            if isPlain {
+                write(y: y, range, into: whole + start)
+            } else {
+                let left = 2 * touched.x
+                (whole + left).update(from: row + left, count: 2 * touched.width)
+                drawDecorated(y: y, .none, row: whole)
+            }
+            cut(whole + start, by: mask + start, share: share, over: row + start, count: count)
         }
+    }
+
+    /// Writes where persons are in pixels of the canvas's row `y`, as luma.
+    private func writeMask(y: Int, _ range: Range<Int>, into row: UnsafeMutablePointer<UInt8>) {
+        func write(_ mask: inout LensPicture, _ row: UnsafeMutablePointer<UInt8>) {
+            (row + 2 * range.lowerBound).update(repeating: 0, count: 2 * range.count)
+            let rect = mask.rect
+            guard y >= rect.y, y < rect.maxY else { return }
+            let met = range.clamped(to: rect.x..<rect.maxX)
+            guard !met.isEmpty else { return }
+            let target = row + 2 * met.lowerBound
+            mask.write(y: y, from: met.lowerBound, to: met.upperBound, into: target)
+        }
+        if hasCutout {
+            write(&cutout, row)
+        } else {
+            (row + 2 * range.lowerBound).update(repeating: 0, count: 2 * range.count)
+        }
+        guard hasNextCutout else { return }
+        let (other, start) = (spare(2), 2 * range.lowerBound)
+        write(&nextCutout, other)
+        mix(
+            row + start,
+            other + start,
+            fraction: min(255, Int(layer.nextShare * 256)),
+            count: 2 * range.count,
+            into: row + start
+        )
     }
 
     /// Lays pixels of the layer over the row by their weights; `content` is room for a row.
@@ -281,9 +353,9 @@ final class LayerSurface {
         )
     }
 
-    /// Returns the room for a row with this number, of three.
+    /// Returns the room for a row with this number, of five.
     private func spare(_ number: Int) -> UnsafeMutablePointer<UInt8> {
-        rows.reserve(3 * 2 * canvas.width) + number * 2 * canvas.width
+        rows.reserve(5 * 2 * canvas.width) + number * 2 * canvas.width
     }
 
     private func write(

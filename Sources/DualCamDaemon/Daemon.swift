@@ -222,7 +222,9 @@ final class Daemon {
         case .lookForCameras: threads.cameras?.look()
         case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
         case .showScene: frames?.show(state.scene)
-        case .showRoom(let role): rooms.show(state.cameras[role].roomLook, of: role)
+        case .showRoom(let role):
+            let fade = state.scene.style.swapDuration
+            rooms.show(state.cameras[role].roomLook, of: role, fade: fade)
         case .readAway: rooms.show(away: state.away.path)
         case .freeze(let role, let change):
             for pipeline in CapturePipeline.allCases {

@@ -19,6 +19,7 @@ final class Rooms {
     private let slots: PerRole<PerPipeline<FrameSlot>>
     private let mailbox: EventLoop.Mailbox
     private var looks = PerRole(back: RoomLook(), front: RoomLook())
+    private var fade = 0.0
     /// The pictures that are shown, by their paths.
     private var pictures: [String: Picture] = [:]
     /// The file of the picture that is shown while the cameras are off; `nil`: none.
@@ -34,10 +35,10 @@ final class Rooms {
         (self.slots, self.mailbox) = (slots, mailbox)
     }
 
-    /// Hides the room in the pictures of `role` as `look` says, from now on.
-    func show(_ look: RoomLook, of role: Role) {
+    /// Hides the room in the pictures of `role` as `look` says, in `fade` seconds from now on.
+    func show(_ look: RoomLook, of role: Role, fade: Double = 0) {
         looks[role] = look
-        if look.room == .asIs { steps[role] = .each }
+        self.fade = fade
         readMissing()
         cover(role)
     }
@@ -65,28 +66,33 @@ final class Rooms {
         if case .unreadable(let reason)? = away.flatMap({ pictures[$0] }) {
             problems = ["The picture for when the cameras are off is not shown: \(reason)"]
         }
-        return problems
-            + Role.allCases.compactMap { role in
-                let name = "The room in the \(role.rawValue) camera’s picture"
-                if case .unreadable(let reason)? = looks[role].room.path.flatMap({ pictures[$0] }) {
-                    return "\(name) is blurred, and you with it: \(reason)"
-                }
-                return switch steps[role] {
-                case .each: nil
-                case .everySecond:
-                    "\(name) is hidden less exactly, since this computer is too slow."
-                case .none:
-                    "\(name) is blurred, and you with it, since this computer is too slow. "
-                        + "DualCam tries again each minute."
-                }
-            }
+        return problems + Role.allCases.compactMap(problem)
+    }
+
+    private func problem(of role: Role) -> String? {
+        let isCutOut = looks[role].room == .asIs
+        let thing = isCutOut ? "person" : "room"
+        let name = "The \(thing) in the \(role.rawValue) camera’s picture"
+        if case .unreadable(let reason)? = looks[role].room.path.flatMap({ pictures[$0] }) {
+            return "\(name) is blurred, and you with it: \(reason)"
+        }
+        return switch steps[role] {
+        case .each: nil
+        case .everySecond:
+            "\(name) is \(isCutOut ? "cut out" : "hidden") less exactly, since this computer is "
+                + "too slow."
+        case .none:
+            "\(name) is \(isCutOut ? "not shown" : "blurred, and you with it"), since this "
+                + "computer is too slow. DualCam tries again each minute."
+        }
     }
 
     private func cover(_ role: Role) {
         let look = looks[role]
         var cover = RoomCover(blur: look.blur, transform: look.transform)
+        cover.fade = fade
         switch look.room {
-        case .asIs: return hide(role, by: nil)
+        case .asIs: cover.showsRoom = true
         case .blur: break
         case .picture(let path):
             if case .read(let picture)? = pictures[path] {
@@ -95,10 +101,6 @@ final class Rooms {
                 (cover.blur, cover.hidesAll) = (1, true)
             }
         }
-        hide(role, by: cover)
-    }
-
-    private func hide(_ role: Role, by cover: RoomCover?) {
         for pipeline in CapturePipeline.allCases { slots[role][pipeline].hideRoom(by: cover) }
     }
 

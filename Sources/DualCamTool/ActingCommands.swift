@@ -101,7 +101,7 @@ struct Inset: ParsableCommand {
     )
     var verb: String?
     @Option(
-        help: "Make it a rectangle or a circle, or the next.",
+        help: "Make it a rectangle, a circle, a person without the room, or the next.",
         completion: .list(InsetShape.allCases.map(\.rawValue) + ["next"])
     )
     var shape: String?
@@ -119,8 +119,8 @@ struct Inset: ParsableCommand {
     var at: String?
     @Option(
         help: """
-            Make it this wide: 0.1 to 0.5 of the stream's width, or 10% to 50%; with a sign, such \
-            as +0.05, relative to the current value.
+            Make it this wide: 0.1 to 0.5 of the stream's width, or 10% to 50%, and a person up to \
+            100%; with a sign, such as +0.05, relative to the current value.
             """
     )
     var size: String?

@@ -13,7 +13,10 @@ final class CameraPictures {
     private unowned let owner: PictureWindow
     private let previews: PreviewPictures?
     private var newest: [String: Paintable] = [:]
-    private var parts = PerRole<Paintable?>(back: nil, front: nil)
+    /// The previews of the roles.
+    private(set) var pixels = PerRole<Pixels?>(back: nil, front: nil)
+    /// The parts of the stream.
+    private(set) var parts = PerRole<Paintable?>(back: nil, front: nil)
     /// The cameras of the roles, as the daemon lists them.
     private var own = PerRole<String?>(back: nil, front: nil)
 
@@ -35,9 +38,11 @@ final class CameraPictures {
         for device in devices {
             if let pixels = previews?.take(device) {
                 newest[device] = pixels.texture(of: .unit)
+                if let role = Role(rawValue: device) { self.pixels[role] = pixels }
             } else if previews?.isLive(device) != true {
                 // What stayed would pass for live, also while privacy is on.
                 newest[device] = nil
+                if let role = Role(rawValue: device) { pixels[role] = nil }
             }
         }
         let (areas, main) = (owner.areas, owner.main)

@@ -22,6 +22,7 @@ final class CamerasPage {
         let mirror = Button(icon: icon("mirror"), "Mirror")
         let turn = Button(icon: icon("restart"), "Turn")
         let device, lens: ChoiceRow
+        let rooms: RoomTiles
         let reset = Button("Reset All").style("flat")
         let controls: PreferencesGroup
         /// The source and the name of the camera whose controls were asked for last.
@@ -33,6 +34,7 @@ final class CamerasPage {
         var sliders: [SliderRow] = []
 
         init(_ role: Role, _ rows: PreferenceRows) {
+            rooms = RoomTiles(role, rows)
             let path = role.path
             let camera = ValuePlace("\(path) Device") { [unowned rows] _ in
                 let choice = rows.owner.choice(of: role)
@@ -95,7 +97,7 @@ final class CamerasPage {
         page = PreferencesPage(
             "Cameras",
             icon: icon("camera"),
-            groups + roles.map { cameras[$0].controls }
+            groups + roles.map { cameras[$0].rooms.group } + roles.map { cameras[$0].controls }
         )
         exchange.onClick { [unowned rows] in rows.owner.exchangeCameras(rows.answered) }
         phone.onClick { [unowned rows] in rows.owner.show(PhoneWindow.init) }
@@ -249,6 +251,7 @@ final class CamerasPage {
         for role in Role.allCases {
             let isOpening = rows.daemon?[\CameraInterface.state, at: role.path] == "opening"
             cameras[role].tile.show(role.words, rows.pictures[role], isWaiting: isOpening)
+            cameras[role].rooms.show()
         }
     }
 }

@@ -52,9 +52,9 @@ final class LayoutPicker {
     var onOpen: (Bool) -> Void = { _ in }
     private unowned let owner: PictureWindow
     private let tiles: LayoutTiles
-    private let shapes = LayoutPicker.segments([
-        ("rectangle", "Rectangle", "rectangle"), ("circle", "Circle", "circle"),
-    ])
+    private let shapes = LayoutPicker.segments(
+        InsetShape.allCases.map { ($0.rawValue, $0.rawValue.capitalizedFirst, $0.rawValue) }
+    )
     private let grounds = LayoutPicker.segments([
         ("crop", "Fill", "fullscreen"), ("blur", "Blur", "blur"), ("black", "Black", "single"),
     ])

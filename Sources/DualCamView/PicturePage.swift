@@ -33,7 +33,7 @@ final class PicturePage {
             rows.row(
                 "Shape",
                 .property(\SceneInterface.insetShape),
-                icons: ["rectangle", "circle"]
+                icons: InsetShape.allCases.map(\.rawValue)
             ),
             rows.row("Size", .property(\SceneInterface.insetSize)),
             rows.choice("Place", Self.place, "Or drag it in the picture") { Self.corners },

@@ -81,7 +81,7 @@ extension PictureWindow {
         look.corner = daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight
         look.place = NormalizedPoint(daemon?[\SceneInterface.insetPosition] ?? [])
         look.size = daemon?[\SceneInterface.insetSize] ?? 0.25
-        look.shape = isInsetRound ? .circle : .rectangle
+        look.shape = insetShape
         look.isInsetVisible = daemon?[\SceneInterface.insetVisible] ?? true
         return look
     }

@@ -38,7 +38,7 @@ extension PictureWindow {
                 let point = viewport.point(x: x, y: y)
                 pinch = areas.grip(x: point.x, y: point.y).map { grip in
                     let start = grip == .inset ? insetSize : zoom.zoom
-                    return Pinch(of: grip, start: start, zooms: zoomRange)
+                    return Pinch(of: grip, start: start, zooms: zoomRange, insetShape)
                 }
             },
             { [unowned self] scale in
@@ -89,7 +89,11 @@ extension PictureWindow {
             guard let other = areas.other else { return }
             lifted = areas
             showControls(false)
-            carrier.lift(viewport.place(other), newest?.texture(of: other), isRound: isInsetRound)
+            carrier.lift(
+                viewport.place(other),
+                newest?.texture(of: other),
+                isRound: insetShape == .circle
+            )
         case .carry(let x, let y):
             guard let areas = lifted, let place = place(x, y), let target = areas.inset(at: place)
             else { return }
@@ -156,7 +160,7 @@ extension PictureWindow {
         let point = viewport.point(x: x, y: y)
         guard let grip = areas.grip(x: point.x, y: point.y) else { return }
         switch grip {
-        case .inset: resize(grip, to: Scaling.inset(insetSize, clicks: clicks))
+        case .inset: resize(grip, to: Scaling.inset(insetSize, clicks: clicks, insetShape))
         case .main: resize(grip, to: Scaling.zoom(zoom.zoom, clicks: clicks, in: zoomRange))
         }
     }

@@ -432,9 +432,8 @@ final class PictureWindow {
         ) ?? look.areas(aspect: aspect)
     }
 
-    /// `true` if the inset is a circle.
-    var isInsetRound: Bool {
-        daemon?[\SceneInterface.insetShape] == InsetShape.circle.rawValue
+    var insetShape: InsetShape {
+        daemon?[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
     }
 
     // MARK: What is known

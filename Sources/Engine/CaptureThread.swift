@@ -376,14 +376,14 @@ package final class CaptureThread: Sendable {
         return true
     }
 
-    /// Decodes the newest JPEG again if it is shown larger, or looked at as a whole.
-    /// Hides the room in it if that is still seen.
+    /// Decodes the newest JPEG again if it is shown larger, or looked at as a whole. Hides the room
+    /// in what is in the slot, and cuts persons out, where that is still to be done.
     private func sharpen(_ decoder: FrameDecoder, _ rooms: RoomStage, isDelivering: Bool) {
         func show(_ frame: Frame?) {
             if let frame = frame.flatMap(rooms.hidden) { slot.sharpen(frame) }
         }
         show(decoder.sharpen(for: slot.extent))
-        show(slot.uncovered)
+        slot.catchUp(rooms.hidden)
         if isDelivering, slot.isJudging {
             show(decoder.sharpen(for: .whole))
             slot.judge()

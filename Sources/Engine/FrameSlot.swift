@@ -65,7 +65,9 @@ package final class FrameSlot: Sendable {
         var jpeg: JPEGFrame?
         /// The picture as the camera gave it, if the room is hidden in `content` and it is no JPEG.
         var original: Frame?
-        var cover: RoomCover?
+        var cover = RoomCover(showsRoom: true)
+        /// The time until which what was shown so far may still be, while its room fades.
+        var grace = Timestamp.zero
         var isFetched = true
         var counts = Counts()
         var extent = ShownExtent.whole
@@ -78,8 +80,16 @@ package final class FrameSlot: Sendable {
         /// The newest picture that was published, by its time, and how long that took.
         var published: (taken: Timestamp, delay: Timestamp)?
 
+        /// Returns `true` if the room is hidden in `frame`, or is to be shown.
+        func isCovered(_ frame: Frame?) -> Bool { cover.showsRoom || frame?.isRoomHidden ?? true }
+
         /// Returns `true` if `frame` may be shown.
-        func mayShow(_ frame: Frame?) -> Bool { cover == nil || frame?.isRoomHidden ?? true }
+        func mayShow(_ frame: Frame?) -> Bool { isCovered(frame) || MonotonicClock.now < grace }
+
+        /// Returns `frame` if its room is to be hidden, or its persons cut out, and are not.
+        func unfinished(_ frame: Frame?) -> Frame? {
+            isCovered(frame) && (!extent.isCutOut || frame?.mask != nil) ? nil : frame
+        }
     }
     private let state = Mutex(State())
     /// Rung at each new frame.
@@ -105,10 +115,14 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
-    /// Makes `cover` hide the room in each picture from now on; `nil` shows it. No picture is shown
-    /// until the camera's thread has hidden the room in the newest; a frozen one is taken again.
-    package func hideRoom(by cover: RoomCover?) {
+    /// Makes `cover` hide the room in each picture from now on. Unless it fades, no picture is
+    /// shown until the camera's thread has hidden the room in the newest; a frozen one is taken
+    /// again.
+    package func hideRoom(by cover: RoomCover) {
         let (camera, kept) = state.withLock { state in
+            if state.cover.showsRoom, !state.extent.isHidden {
+                state.grace = MonotonicClock.now + Timestamp(seconds: cover.fade)
+            }
             state.cover = cover
             let kept = state.freeze?.frame
             if kept != nil, !state.mayShow(kept) { state.freeze = Freeze() }
@@ -118,12 +132,27 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
-    /// The way to hide the room; `nil`: it is shown.
-    var cover: RoomCover? { state.withLock { $0.cover } }
+    /// The way to hide the room, or to show it.
+    var cover: RoomCover { state.withLock { $0.cover } }
 
-    /// The newest frame, if the room that is to be hidden is seen in it.
-    var uncovered: Frame? {
-        state.withLock { $0.mayShow($0.content.frame) ? nil : $0.content.frame }
+    /// Replaces the newest frame by what `finish` makes of it, if its room is still to be hidden, or
+    /// its persons to be cut out; and a kept one by a copy of that.
+    func catchUp(_ finish: (Frame) -> Frame?) {
+        let (newest, kept) = state.withLock { state in
+            (
+                state.unfinished(state.content.frame).map { state.original ?? $0 },
+                state.unfinished(state.freeze?.frame)
+            )
+        }
+        if let frame = newest.flatMap(finish) { sharpen(frame) }
+        guard let kept, let frame = finish(kept)?.copy() else { return }
+        let replaced = state.withLock { state in
+            guard state.freeze?.frame?.buffer === kept.buffer else { return Frame?.none }
+            state.freeze?.frame = frame
+            return kept
+        }
+        _ = consume replaced
+        bell.ring()
     }
 
     /// Forgets the newest frame if the room that is to be hidden is seen in it.
@@ -170,7 +199,8 @@ package final class FrameSlot: Sendable {
             state.content = Content(frame: shown, isJPEG: jpeg != nil, arrival: now)
             state.jpeg = jpeg
             // A JPEG is all that the camera gave.
-            state.original = jpeg == nil && shown?.isRoomHidden ?? true ? original : nil
+            let isOther = shown?.buffer !== original?.buffer
+            state.original = jpeg == nil && isOther ? original : nil
             return (replaced, state.tap)
         }
         _ = consume replaced

@@ -351,11 +351,12 @@ extension PhotoThread.StillRequest {
 extension FrameSlot {
     /// The picture as the stream shows it, whole.
     fileprivate var shown: Frame? {
-        let cover = cover
+        let (cover, cutsOut) = (cover, extent.isCutOut)
         if let frozen { return frozen }
         let whole = Newest(self).whole
-        guard let whole, let cover, !whole.isRoomHidden else { return whole }
-        return RoomFilter().hide(whole, by: cover)
+        guard let whole, !cover.showsRoom && !whole.isRoomHidden || cutsOut && whole.mask == nil
+        else { return whole }
+        return RoomFilter().hide(whole, by: cover, cutsOut: cutsOut)
     }
 }
 

@@ -3,14 +3,16 @@ import Frames
 import Imaging
 import Platform
 
-/// Hides the room in the pictures of one camera, as long as its slot asks for it. Bound to the
-/// camera's thread.
+/// Hides the room in the pictures of one camera, and cuts out persons, as long as its slot asks for
+/// it. Bound to the camera's thread.
 final class RoomStage {
     private let slot: FrameSlot
     private let report: (RoomPace.Step) -> Void
     private var filter: RoomFilter?
     private var pace = RoomPace()
     private var isSecond = false
+    /// The way in which the room is shown, and the former one; `nil` while nothing shows it.
+    private var ways: Crossfade<RoomCover>?
 
     /// Creates a stage for the camera of `slot`. `report` gets how often persons are looked for,
     /// when that changes.
@@ -21,8 +23,10 @@ final class RoomStage {
     /// Hides the room in a picture, which took `decoding` so far and has `interval` seconds until
     /// the next one; makes it `nil` if nothing shows it. Returns `false` if no memory is free.
     func hideRoom(in picture: inout Frame?, decoding: Timestamp, interval: Double) -> Bool {
-        guard let frame = picture else { return true }
-        guard slot.cover == nil || !slot.extent.isHidden else {
+        let isHidden = slot.extent.isHidden
+        // What is shown next was not seen before.
+        if picture == nil || isHidden { ways = nil }
+        guard let frame = picture, slot.cover.showsRoom || !isHidden else {
             picture = nil
             return true
         }
@@ -37,8 +41,18 @@ final class RoomStage {
 
     /// Returns `frame` as it may be shown; `nil` if no memory is free for that.
     func hidden(_ frame: Frame) -> Frame? {
-        guard var cover = slot.cover else {
-            if filter != nil { (filter, pace) = (nil, RoomPace()) }
+        var (cover, cutsOut) = (slot.cover, slot.extent.isCutOut)
+        let now = MonotonicClock.now
+        var ways = ways ?? Crossfade(cover)
+        ways.change(to: cover, at: now, duration: cover.fade)
+        self.ways = ways
+        var before = ways.before(at: now)
+        before?.value.transform = cover.transform
+        guard !cover.showsRoom || cutsOut || before != nil else {
+            if filter != nil {
+                (filter, pace) = (nil, RoomPace())
+                report(pace.step)
+            }
             return frame
         }
         // What an earlier stage has reported holds no longer.
@@ -47,6 +61,12 @@ final class RoomStage {
         self.filter = filter
         isSecond.toggle()
         cover.hidesAll = cover.hidesAll || pace.step == .none
-        return filter.hide(frame, by: cover, reusing: pace.step == .everySecond && isSecond)
+        return filter.hide(
+            frame,
+            by: cover,
+            after: before.map { ($0.value, $0.share) },
+            cutsOut: cutsOut,
+            reusing: pace.step == .everySecond && isSecond
+        )
     }
 }

@@ -160,6 +160,8 @@ package struct Frame: Sendable {
     package let reduction: Int
     /// `true` if the room behind a person is not seen in it.
     package var isRoomHidden = false
+    /// The memory of `cutout`; `nil` if no persons were looked for to be shown without their room.
+    package var mask: FrameBuffer?
 
     /// Creates a frame in `buffer`, laid out as `layout`; the buffer is at least that long. The
     /// frame is the picture itself, or a copy of one of `pictureSize`, smaller by `reduction`.
@@ -191,6 +193,21 @@ package struct Frame: Sendable {
             width: Double(pictureSize.width) / Double(reduction),
             height: Double(pictureSize.height) / Double(reduction)
         )
+    }
+
+    /// The mask: a gray picture like this one, of the share of persons in each pixel, 0 … 255.
+    package var cutout: Frame? {
+        mask.map { mask in
+            Frame(
+                buffer: mask,
+                layout: FrameLayout(size: layout.size, format: .gray),
+                color: .video,
+                timestamp: timestamp,
+                sequence: sequence,
+                pictureSize: pictureSize,
+                reduction: reduction
+            )
+        }
     }
 
     /// Returns plane `index` of the picture, valid while this frame is held.
@@ -264,6 +281,7 @@ extension Frame {
             reduction: reduction
         )
         frame.isRoomHidden = isRoomHidden
+        frame.mask = cutout?.copy().buffer
         return frame
     }
 }

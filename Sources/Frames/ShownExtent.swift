@@ -5,6 +5,8 @@ package struct ShownExtent: Hashable, Sendable {
     package var size: Size?
     /// `true` if the picture is cropped to that shape, `false` if it is fitted into it.
     package var isCropped = false
+    /// `true` if persons in the picture are shown without their room.
+    package var isCutOut = false
 
     package init(_ size: Size?, isCropped: Bool = false) {
         self.size = size
@@ -23,12 +25,15 @@ package struct ShownExtent: Hashable, Sendable {
     package func union(_ other: ShownExtent) -> ShownExtent {
         if isHidden { return other }
         if other.isHidden { return self }
-        guard let size, let otherSize = other.size else { return .whole }
-        let both = Size(
+        var union = ShownExtent.whole
+        union.isCutOut = isCutOut || other.isCutOut
+        guard let size, let otherSize = other.size else { return union }
+        union.size = Size(
             width: max(size.width, otherSize.width),
             height: max(size.height, otherSize.height)
         )
-        return ShownExtent(both, isCropped: isCropped || other.isCropped)
+        union.isCropped = isCropped || other.isCropped
+        return union
     }
 
     /// Returns the size at which the whole of a picture of size `picture` is drawn, in fractional

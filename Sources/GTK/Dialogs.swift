@@ -4,7 +4,7 @@ extension Window {
     /// Shows `message` for some seconds at the bottom of a window of preferences.
     package func tell(_ message: String) { cgtk_preferences_toast(widget, toast(message)) }
 
-    /// Lets people choose a file or a folder, whose path `done` gets.
+    /// Lets people choose a picture or a folder, whose path `done` gets.
     package func choose(_ title: String, isFolder: Bool, _ done: @escaping (String) -> Void) {
         let action =
             isFolder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN

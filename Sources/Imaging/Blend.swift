@@ -15,6 +15,32 @@ package func mix(
     InterpolatePlane(a, width, b, width, destination, width, width, 1, CInt(fraction))
 }
 
+/// Lays packed bytes of `content` over `destination`, a multiple of four, as far as the luma of
+/// `mask` says: 0 … 255. Of the rest, `share` / 255 is gone.
+package func cut(
+    _ content: UnsafePointer<UInt8>,
+    by mask: UnsafePointer<UInt8>,
+    share: Int,
+    over destination: UnsafeMutablePointer<UInt8>,
+    count: Int
+) {
+    precondition(count % 4 == 0 && share >= 0 && share < 256)
+    kernel_cut(destination, content, mask, CInt(count), CInt(share))
+}
+
+/// Returns the pixels of `range`, from one pair to another, beyond which packed luma is 0.
+package func marked(_ row: UnsafePointer<UInt8>, in range: Range<Int>) -> Range<Int> {
+    let luma: UInt32 = 0x00ff_00ff
+    let pairs = UnsafeRawPointer(row)
+    func isEmpty(_ x: Int) -> Bool {
+        pairs.loadUnaligned(fromByteOffset: 2 &* x, as: UInt32.self).littleEndian & luma == 0
+    }
+    var (first, last) = (range.lowerBound, range.upperBound)
+    while first < last, isEmpty(first) { first += 2 }
+    while first < last, isEmpty(last - 2) { last -= 2 }
+    return first..<last
+}
+
 /// A row of weights, one of each kind for each byte of a packed row, over 255: for the byte that is
 /// there and for the byte laid over it; and a value to add.
 package struct WeightRow {

@@ -2,7 +2,9 @@ import CKernels
 package import Frames
 
 /// The way to hide the room behind a person in one camera's pictures.
-package struct RoomCover: Sendable {
+package struct RoomCover: Sendable, Equatable {
+    /// `true` if the room is shown as it is, so that only a person's mask may be wanted.
+    package var showsRoom: Bool
     /// The strength of the room's blur, 0 … 1.
     package var blur: Double
     /// The picture in place of the room; `nil`: the room itself, blurred.
@@ -11,23 +13,39 @@ package struct RoomCover: Sendable {
     package var hidesAll: Bool
     /// The transform that makes the camera's picture upright, and mirrors it if wanted.
     package var transform: Transform
+    /// The time in which it takes the place of what was shown, in seconds.
+    package var fade = 0.0
 
     package init(
+        showsRoom: Bool = false,
         blur: Double = 0.5,
         picture: Frame? = nil,
         hidesAll: Bool = false,
         transform: Transform = .identity
     ) {
+        self.showsRoom = showsRoom
         self.blur = blur
         self.picture = picture
         self.hidesAll = hidesAll
         self.transform = transform
     }
 
+    /// Compares what is shown, in whatever place.
+    package static func == (one: RoomCover, other: RoomCover) -> Bool {
+        (one.showsRoom, one.blur, one.hidesAll) == (other.showsRoom, other.blur, other.hidesAll)
+            && one.picture?.buffer === other.picture?.buffer
+    }
+
     /// The quarter turns clockwise that make the picture upright, before it is mirrored.
     fileprivate var turns: Int {
         // Mirroring before a turn equals mirroring after the opposite one.
         (transform.isMirrored ? 4 - transform.quarterTurns : transform.quarterTurns) & 3
+    }
+
+    /// The size of the small picture in which persons are found.
+    fileprivate var smallSize: Size {
+        let upright = Size(width: Int(KERNEL_PERSON_WIDTH), height: Int(KERNEL_PERSON_HEIGHT))
+        return turns % 2 == 1 ? upright.transposed : upright
     }
 }
 
@@ -37,10 +55,15 @@ package final class RoomFilter {
     private let person: KernelMemory
     private let room: KernelMemory
     private var pool = GrowingPool(count: 6)
+    private var masks = GrowingPool(count: 6)
     private var halved = HalvedCopy()
     private var small = Scratch()
     private var lines = Scratch()
+    /// The picture while one way gives way to another, and the pictures in place of the room in
+    /// both.
+    private var fading = Scratch()
     private var backdrop: Backdrop?
+    private var former: Backdrop?
     /// The time of the picture that persons were last looked for in, and how it was turned.
     private var last: (time: Timestamp, turns: Int)?
 
@@ -54,11 +77,18 @@ package final class RoomFilter {
         kernel_person_prepare(person.pointer)
     }
 
-    /// Returns `frame` with its room hidden by `cover`; `nil` if no memory is free, or its format
-    /// is not YUV. With `reusing`, the person is where it was in the picture before, unless that is
+    /// Returns `frame` with its room hidden by `cover`, or still by the former one as far as its
+    /// share goes, 0 … 1; `nil` if no memory is free, or its format is not YUV. With `cutsOut` it
+    /// has a mask. With `reusing`, the person is where it was in the picture before, unless that is
     /// old. Allocates for the first frame, for one larger than all before, and for another picture
     /// or turn.
-    package func hide(_ frame: Frame, by cover: RoomCover, reusing: Bool = false) -> Frame? {
+    package func hide(
+        _ frame: Frame,
+        by cover: RoomCover,
+        after before: (cover: RoomCover, share: Double)? = nil,
+        cutsOut: Bool = false,
+        reusing: Bool = false
+    ) -> Frame? {
         guard let source = Self.planes(of: frame, &halved), source.luma.rowBytes > 1,
             source.luma.rowBytes <= KERNEL_ROOM_WIDEST
         else { return nil }
@@ -67,16 +97,32 @@ package final class RoomFilter {
             size: size,
             format: source.u.rows < source.luma.rows ? .i420 : .i422
         )
+        let shape = FrameLayout(size: size, format: .gray)
         guard let buffer = pool.draw(byteCount: layout.byteCount) else { return nil }
-        if let picture = cover.picture {
-            let key = Backdrop.Key(picture, layout, cover.transform, frame.color)
-            if backdrop?.key != key { backdrop = Backdrop(picture, key) }
-        } else {
-            backdrop = nil
-        }
+        let mask = cutsOut ? masks.draw(byteCount: shape.byteCount) : nil
+        guard cutsOut == (mask != nil) else { return nil }
         find(in: source, of: frame, cover, reusing: reusing)
-        let target = Planes(at: buffer.plane(0, of: layout).base, layout: layout)
-        lay(chroma(of: source, in: target), over: target, isOnSide: cover.turns % 2 == 1)
+        func show(_ cover: RoomCover, _ backdrop: Backdrop?, in target: Planes) {
+            lay(
+                chroma(of: source, in: target),
+                by: cover,
+                over: target,
+                backdrop?.planes,
+                mask?.plane(0, of: shape)
+            )
+        }
+        let base = buffer.plane(0, of: layout).base
+        update(&backdrop, cover, layout, frame.color)
+        show(cover, backdrop, in: Planes(at: base, layout: layout))
+        if let before {
+            let other = fading.reserve(layout.byteCount)
+            update(&former, before.cover, layout, frame.color)
+            show(before.cover, former, in: Planes(at: other, layout: layout))
+            let share = min(255, Int(before.share * 256))
+            mix(base, other, fraction: share, count: layout.byteCount, into: base)
+        } else {
+            former = nil
+        }
         var result = Frame(
             buffer: buffer,
             layout: layout,
@@ -86,8 +132,24 @@ package final class RoomFilter {
             pictureSize: frame.pictureSize,
             reduction: frame.reduction
         )
-        result.isRoomHidden = true
+        result.isRoomHidden = !cover.showsRoom
+        result.mask = mask
         return result
+    }
+
+    /// Makes `backdrop` what `cover` shows in place of the room, if that is a picture.
+    private func update(
+        _ backdrop: inout Backdrop?,
+        _ cover: RoomCover,
+        _ layout: FrameLayout,
+        _ color: ColorSpace
+    ) {
+        guard let picture = cover.picture else {
+            backdrop = nil
+            return
+        }
+        let key = Backdrop.Key(picture, layout, cover.transform, color)
+        if backdrop?.key != key { backdrop = Backdrop(picture, key) }
     }
 
     /// Returns the planes of `frame`, its own or those of a copy in `copy`; `nil` if it is not YUV.
@@ -98,11 +160,10 @@ package final class RoomFilter {
         return Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
     }
 
-    /// Finds the person and blurs the room, both small.
+    /// Finds the person in a small copy of the picture, which is kept.
     private func find(in source: Planes, of frame: Frame, _ cover: RoomCover, reusing: Bool) {
-        let upright = Size(width: Int(KERNEL_PERSON_WIDTH), height: Int(KERNEL_PERSON_HEIGHT))
         let turns = cover.turns
-        let size = turns % 2 == 1 ? upright.transposed : upright
+        let size = cover.smallSize
         let bytes = small.reserve(3 * size.area)
         for (index, plane) in [source.luma, source.u, source.v].enumerated() {
             plane.scale(
@@ -124,14 +185,6 @@ package final class RoomFilter {
             kernel_room_find(room.pointer, person.pointer, bytes, CInt(turns), isFirst ? 1 : 0)
             last = (frame.timestamp, turns)
         }
-        let reach = 2 + Int((cover.blur * Double(KERNEL_ROOM_REACH - 2)).rounded())
-        kernel_room_prepare(
-            room.pointer,
-            bytes,
-            CInt(size.width),
-            CInt(reach),
-            cover.picture == nil ? 0 : 1
-        )
     }
 
     /// Returns `source` with chroma of the shape that it has in `target`: there, if it differs.
@@ -144,10 +197,24 @@ package final class RoomFilter {
         return Planes(luma: source.luma, u: target.u, v: target.v)
     }
 
-    /// Writes the person to `target`, and around it the room or what is shown instead.
-    private func lay(_ source: Planes, over target: Planes, isOnSide: Bool) {
+    /// Writes the person to `target`, and around it the room or what is shown instead, such as
+    /// `other`; and its shares to `mask`.
+    private func lay(
+        _ source: Planes,
+        by cover: RoomCover,
+        over target: Planes,
+        _ other: Planes?,
+        _ mask: Plane?
+    ) {
+        let small = CInt(cover.smallSize.width)
+        kernel_room_prepare(
+            room.pointer,
+            self.small.reserve(3 * cover.smallSize.area),
+            small,
+            2 + CInt((cover.blur * Double(KERNEL_ROOM_REACH - 2)).rounded()),
+            other == nil && mask == nil ? 0 : 1
+        )
         let width = CInt(target.luma.rowBytes)
-        let other = backdrop?.planes
         let planes = kernel_room_planes(
             width: width,
             height: CInt(target.luma.rows),
@@ -166,11 +233,14 @@ package final class RoomFilter {
             other: (
                 other.map { UnsafePointer($0.luma.base) }, other.map { UnsafePointer($0.u.base) },
                 other.map { UnsafePointer($0.v.base) }
-            )
+            ),
+            keeps_room: cover.showsRoom ? 1 : 0,
+            mask: mask?.base,
+            mask_stride: CInt(mask?.stride ?? 0)
         )
         kernel_room_lay(
             room.pointer,
-            isOnSide ? KERNEL_PERSON_HEIGHT : KERNEL_PERSON_WIDTH,
+            small,
             lines.reserve(kernel_room_scratch(width)),
             planes
         )

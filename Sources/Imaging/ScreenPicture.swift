@@ -61,6 +61,45 @@ package final class ScreenPicture {
         )
     }
 
+    /// Hides the room in `source`, a small picture of a screen of `size` that was taken at `time`,
+    /// with `filter`, and writes it to `target`. Both have rows of `stride` bytes. Returns `false`
+    /// if it cannot. Allocates.
+    package func hideRoom(
+        in source: UnsafeMutablePointer<UInt8>,
+        stride: Int,
+        _ size: Size,
+        at time: Timestamp,
+        with filter: RoomFilter,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let layout = FrameLayout(size: size, format: .i420)
+        let buffer = FrameBuffer(byteCount: layout.byteCount)
+        let plane = Plane(base: source, stride: stride, rowBytes: 4 * size.width, rows: size.height)
+        guard makePlanar([plane], .bgrx, into: buffer, layout) else { return false }
+        let frame = Frame(
+            buffer: buffer,
+            layout: layout,
+            color: .video,
+            timestamp: time,
+            sequence: 0
+        )
+        guard let hidden = filter.hide(frame, by: RoomCover()) else { return false }
+        let planes = (0..<3).map { hidden.plane($0) }
+        I420ToARGB(
+            planes[0].base,
+            CInt(planes[0].stride),
+            planes[1].base,
+            CInt(planes[1].stride),
+            planes[2].base,
+            CInt(planes[2].stride),
+            target,
+            CInt(stride),
+            CInt(size.width),
+            CInt(size.height)
+        )
+        return true
+    }
+
     /// Three planes, chroma half as wide as luma.
     private struct Picture {
         let y, u, v: Plane

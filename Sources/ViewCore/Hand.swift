@@ -1,4 +1,4 @@
-import DualCamCore
+package import DualCamCore
 import Frames
 import Glibc
 
@@ -84,13 +84,13 @@ package struct Hand: Hashable, Sendable {
 /// The value that a wheel or two fingers change.
 package enum Scaling {
     /// Returns the size of an inset of `size` after `clicks` of a wheel, up for larger.
-    package static func inset(_ size: Double, clicks: Double) -> Double {
-        clamp(size - clicks * 0.02, SceneStyle.insetSizes)
+    package static func inset(_ size: Double, clicks: Double, _ shape: InsetShape) -> Double {
+        clamp(size - clicks * 0.02, shape.sizes)
     }
 
     /// Returns the size of an inset of `size` when two fingers on it are `scale` as far apart.
-    package static func inset(_ size: Double, pinch scale: Double) -> Double {
-        clamp(size * scale, SceneStyle.insetSizes)
+    package static func inset(_ size: Double, pinch scale: Double, _ shape: InsetShape) -> Double {
+        clamp(size * scale, shape.sizes)
     }
 
     /// Returns a zoom after `clicks` of a wheel, up for nearer.

@@ -34,9 +34,27 @@ package struct PictureAreas: Hashable, Sendable {
     }
 
     /// Creates the areas of a scene in a stream of `aspect`, for a daemon that does not tell them.
-    package init(layout: Layout, corner: Corner, size: Double, isVisible: Bool, aspect: Double) {
+    package init(
+        layout: Layout,
+        corner: Corner,
+        size: Double,
+        isVisible: Bool,
+        aspect: Double,
+        shape: InsetShape = .rectangle
+    ) {
         switch layout {
+        case .pip where isVisible && shape == .person:
+            // At the lower edge, with no margin.
+            let rect = Rect(
+                x: corner.point.x * (1 - size),
+                y: 1 - size,
+                width: size,
+                height: size
+            )
+            self.init(main: .unit, other: rect)
+            room = .unit
         case .pip where isVisible:
+            let size = min(size, shape.sizes.upperBound)
             self.init(main: .unit, other: Self.inset(corner, size: size, aspect: aspect))
         case .pip, .single: self.init(main: .unit, other: nil)
         case .sideBySide:

@@ -1,3 +1,5 @@
+package import DualCamCore
+
 import Frames
 
 /// A thing whose size a wheel or two fingers change.
@@ -25,18 +27,26 @@ package struct Pinch: Hashable, Sendable {
     package let grip: Grip
     private let start: Double
     private let zooms: ClosedRange<Double>
+    private let shape: InsetShape
 
-    /// Creates a pinch of `grip`, whose size or zoom is `start` now. A zoom stays within `zooms`.
-    package init(of grip: Grip, start: Double, zooms: ClosedRange<Double>) {
+    /// Creates a pinch of `grip`, whose size or zoom is `start` now. A zoom stays within `zooms`,
+    /// and a size within those of `shape`.
+    package init(
+        of grip: Grip,
+        start: Double,
+        zooms: ClosedRange<Double>,
+        _ shape: InsetShape = .rectangle
+    ) {
         self.grip = grip
         self.start = start
         self.zooms = zooms
+        self.shape = shape
     }
 
     /// Returns the size or zoom when the fingers are `scale` as far apart as at the beginning.
     package func value(scale: Double) -> Double {
         switch grip {
-        case .inset: Scaling.inset(start, pinch: scale)
+        case .inset: Scaling.inset(start, pinch: scale, shape)
         case .main: Scaling.zoom(start, pinch: scale, in: zooms)
         }
     }

@@ -46,7 +46,8 @@ package struct SceneLook: Hashable, Sendable {
             corner: corner,
             size: size,
             isVisible: isInsetVisible,
-            aspect: aspect
+            aspect: aspect,
+            shape: shape
         )
         if shape == .circle, areas.hasInset, let other = areas.other {
             // As high as the rectangle would be, and at its corner.

@@ -116,13 +116,13 @@ import Testing
         slot.hideRoom(by: RoomCover())
         try start(camera)
         #expect(slot.latest?.isRoomHidden == true && slot.newest.original?.isRoomHidden == false)
-        slot.hideRoom(by: nil)
+        slot.hideRoom(by: RoomCover(showsRoom: true))
         camera.give()
         try log.wait(for: "the room") { _ in slot.latest?.isRoomHidden == false }
         // No other picture comes.
         slot.hideRoom(by: RoomCover())
         try log.wait(for: "the hidden room") { _ in slot.latest?.isRoomHidden == true }
-        slot.hideRoom(by: nil)
+        slot.hideRoom(by: RoomCover(showsRoom: true))
         camera.give()
         try log.wait(for: "the room") { _ in slot.latest?.isRoomHidden == false }
         thread.close(keepingPicture: true)

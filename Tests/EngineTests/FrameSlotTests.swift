@@ -186,6 +186,15 @@ import Testing
             frame.isRoomHidden = true
             return frame
         }
+        /// Returns the numbers of pictures in which the room is still to be hidden.
+        func unfinished() -> [UInt64] {
+            var numbers: [UInt64] = []
+            slot.catchUp { frame in
+                numbers.append(frame.sequence)
+                return nil
+            }
+            return numbers
+        }
         slot.put(striped(0, 20))
         slot.freeze()
         slot.judge()
@@ -193,7 +202,7 @@ import Testing
         slot.hideRoom(by: RoomCover())
         // The newest picture is hidden at once.
         #expect(camera.wait(until: MonotonicClock.now + Timestamp(seconds: 1)))
-        #expect(slot.frozen == nil && slot.isJudging && slot.uncovered?.sequence == 0)
+        #expect(slot.frozen == nil && slot.isJudging && unfinished() == [0])
         #expect(slot.fetch().frame == nil)
         slot.dropUncovered()
         #expect(slot.latest == nil)
@@ -201,16 +210,16 @@ import Testing
         slot.put(striped(1, 20))
         slot.sharpen(striped(1, 20))
         slot.judge()
-        #expect(slot.latest == nil && slot.frozen == nil && slot.uncovered == nil)
+        #expect(slot.latest == nil && slot.frozen == nil && unfinished() == [])
         slot.put(hidden(2), original: striped(2, 20))
         slot.judge()
         #expect(slot.latest?.sequence == 2 && slot.frozen?.isRoomHidden == true)
-        #expect(slot.newest.original?.isRoomHidden == false && slot.uncovered == nil)
+        #expect(slot.newest.original?.isRoomHidden == false && unfinished() == [])
         #expect(tap.list == ["copy 1", "copy 2"])
         slot.releaseOriginal()
         #expect(slot.newest.original == nil)
         slot.thaw()
-        slot.hideRoom(by: nil)
+        slot.hideRoom(by: RoomCover(showsRoom: true))
         slot.put(striped(3, 20))
         #expect(slot.fetch().frame?.sequence == 3 && slot.newest.original == nil)
     }

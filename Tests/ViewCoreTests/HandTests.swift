@@ -119,10 +119,11 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 
     @Test func `Sizes and zooms stay in their ranges, whatever the wheel says`() {
-        #expect(Scaling.inset(0.25, clicks: -1) > 0.25)
-        #expect(Scaling.inset(0.25, clicks: -1000) == 0.5)
-        #expect(Scaling.inset(0.25, clicks: .nan) == 0.1)
-        #expect(Scaling.inset(0.25, pinch: 0) == 0.1)
+        #expect(Scaling.inset(0.25, clicks: -1, .circle) > 0.25)
+        #expect(Scaling.inset(0.25, clicks: -1000, .rectangle) == 0.5)
+        #expect(Scaling.inset(0.25, clicks: -1000, .person) == 1)
+        #expect(Scaling.inset(0.25, clicks: .nan, .person) == 0.1)
+        #expect(Scaling.inset(0.25, pinch: 0, .circle) == 0.1)
         #expect(Scaling.zoom(1, clicks: -100, in: 1...4) == 4)
         #expect(Scaling.zoom(2, pinch: .infinity, in: 1...4) == 1)
     }

@@ -61,7 +61,14 @@ static inline void cgtk_preferences_toast(GtkWidget *window, AdwToast *toast)
 }
 static inline GtkNativeDialog *cgtk_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action)
 {
-    return GTK_NATIVE_DIALOG(gtk_file_chooser_native_new(title, parent, action, NULL, NULL));
+    GtkFileChooserNative *chooser = gtk_file_chooser_native_new(title, parent, action, NULL, NULL);
+    if (action == GTK_FILE_CHOOSER_ACTION_OPEN) {
+        GtkFileFilter *pictures = gtk_file_filter_new();
+        gtk_file_filter_add_mime_type(pictures, "image/*");
+        gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(chooser), pictures);
+        g_object_unref(pictures);
+    }
+    return GTK_NATIVE_DIALOG(chooser);
 }
 static inline char *cgtk_chosen_path(GtkNativeDialog *dialog)
 {

@@ -356,20 +356,25 @@ PART(lay_over_room,
     }
 }
 
-// The same over bytes of another picture.
+// The same over bytes of another picture, with `gain` times as much of the person.
 PART(lay_over,
      (uint8_t *out, const uint8_t *source, const uint8_t *other, const float *share,
-      const float *line, int next, float mix, int count),
-     (out, source, other, share, line, next, mix, count))
+      const float *line, int next, float mix, float gain, int count),
+     (out, source, other, share, line, next, mix, gain, count))
 {
     for (int x = 0; x < count; x++) {
         float room = line[x] + (line[x + next] - line[x]) * mix, there = other[x];
         // Without the colour of the room, which shines through at the rim.
         float rest = (1 - share[x]) / fmaxf(share[x], 0.3f);
         float person = source[x] + rest * (source[x] - room);
-        float value = there + share[x] * (person - there);
+        float value = there + fminf(share[x] * gain, 1) * (person - there);
         out[x] = (uint8_t)(int)(fminf(fmaxf(value, 0), 255) + 0.5f);
     }
+}
+
+PART(lay_shares, (uint8_t *out, const float *share, int count), (out, share, count))
+{
+    for (int x = 0; x < count; x++) out[x] = (uint8_t)(int)(share[x] * 255 + 0.5f);
 }
 
 // Two lines to mix: the first, what is from it to the second, and the share of that.
@@ -391,14 +396,18 @@ static void lay(struct kernel_room_planes p, int plane, int row, int x, int coun
     int at = row * p.target_stride[plane] + x;
     uint8_t *out = p.target[plane] + at;
     const uint8_t *source = p.source[plane] + row * p.source_stride[plane] + x;
-    const uint8_t *other = p.other[plane] ? p.other[plane] + at : 0;
+    const uint8_t *other = p.keeps_room ? source : p.other[plane] ? p.other[plane] + at : 0;
     if (kind == PERSON) {
         if (out != source) memcpy(out, source, (size_t)count);
     } else if (kind == ROOM) {
+        if (other == out) return;
         if (other) memcpy(out, other, (size_t)count);
         else lay_room(out, line + x, next, mix, count);
-    } else if (other) {
-        lay_over(out, source, other, share + x, line + x, next, mix, count);
+    } else if (other || p.mask) {
+        uint8_t room[KERNEL_ROOM_WIDEST];
+        if (!other) lay_room(room, line + x, next, mix, count);
+        lay_over(out, source, other ? other : room, share + x, line + x, next, mix,
+                 p.mask ? 3 : 1, count);
     } else {
         lay_over_room(out, source, share + x, line + x, next, mix, count);
     }
@@ -441,6 +450,9 @@ void kernel_room_lay(struct kernel_room *r, int small, void *scratch, struct ker
                 // An odd last column has chroma of its own.
                 if (end % 2) share[end] = share[end - 1];
             }
+            uint8_t *mask = p.mask ? p.mask + y * p.mask_stride + x : 0;
+            if (mask && kind == MIXED) lay_shares(mask, share + x, count);
+            else if (mask) memset(mask, kind == PERSON ? 255 : 0, (size_t)count);
             lay(p, 0, y, x, count, kind, share, luma + room.first * width, room.next * width,
                 room.share);
             if (y % down) continue;

@@ -151,3 +151,35 @@ DISPATCHED(kernel_blend,
         there[i] = (uint8_t)((uint16_t)(sum + (sum >> 8)) >> 8) + add[i];
     }
 }
+
+// Cuts sixteen bytes. Both pixels of a pair have a mean share of chroma.
+static inline __attribute__((always_inline)) void cut(uint8_t *there, const uint8_t *content,
+                                                      const uint8_t *mask, int share)
+{
+    words before, value, m;
+    load(&before, there);
+    load(&value, content);
+    load(&m, mask);
+    words first = __builtin_shufflevector(m, m, 0, 0, 2, 0, 4, 4, 6, 4, 8, 8, 10, 8, 12, 12, 14, 12);
+    words last = __builtin_shufflevector(m, m, 0, 2, 2, 2, 4, 6, 6, 6, 8, 10, 10, 10, 12, 14, 14, 14);
+    words gone = (255 - ((first + last + 1) >> 1)) * (uint16_t)share + 128;
+    words keep = (gone + (gone >> 8)) >> 8;
+    words sum = keep * before + (255 - keep) * value + 128;
+    bytes result = __builtin_convertvector((sum + (sum >> 8)) >> 8, bytes);
+    memcpy(there, &result, sizeof result);
+}
+
+DISPATCHED(kernel_cut,
+           (uint8_t *there, const uint8_t *content, const uint8_t *mask, int count, int share),
+           (there, content, mask, count, share))
+{
+    int i = 0;
+    for (; i + 16 <= count; i += 16) cut(there + i, content + i, mask + i, share);
+    uint8_t rest[3][16] = {0};
+    size_t left = (size_t)(count - i);
+    memcpy(rest[0], there + i, left);
+    memcpy(rest[1], content + i, left);
+    memcpy(rest[2], mask + i, left);
+    cut(rest[0], rest[1], rest[2], share);
+    memcpy(there + i, rest[0], left);
+}

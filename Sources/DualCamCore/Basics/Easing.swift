@@ -1,4 +1,4 @@
-import Frames
+package import Frames
 
 /// Time curves over 0 … 1.
 package enum Easing {
@@ -33,5 +33,41 @@ struct Fade: Hashable, Sendable {
         from = duration > 0 ? phase(at: time, duration: duration) : up ? 1 : 0
         anchor = time + Timestamp(seconds: delay)
         isRising = up
+    }
+}
+
+/// A value that takes the place of another one by and by.
+package struct Crossfade<Value: Equatable & Sendable>: Sendable {
+    private var value: Value
+    private var former: Value?
+    private var start = Timestamp.zero
+    private var duration = 0.0
+
+    /// A value that is there at once.
+    package init(_ value: Value) { self.value = value }
+
+    private func phase(at time: Timestamp) -> Double {
+        duration > 0 ? max(0, (time - start).seconds) / duration : 1
+    }
+
+    /// Returns the value that still has a share at `time`, and that share, 0 … 1; `nil` if none.
+    package func before(at time: Timestamp) -> (value: Value, share: Double)? {
+        let phase = phase(at: time)
+        return phase < 1 ? former.map { ($0, 1 - Easing.inOut(phase)) } : nil
+    }
+
+    /// Makes `value` the one to come, in `duration` seconds from `time`. On the way it comes in
+    /// place of the one to come, or of the one before: whichever has the smaller share.
+    package mutating func change(to value: Value, at time: Timestamp, duration: Double) {
+        guard value != self.value else { return }
+        let phase = phase(at: time)
+        defer { self.value = value }
+        if phase < 1, former == value {
+            // The way back, from where it is.
+            former = self.value
+            start = time - Timestamp(seconds: (1 - phase) * self.duration)
+        } else if phase >= 0.5 || former == nil {
+            (former, start, self.duration) = (self.value, time, duration)
+        }
     }
 }

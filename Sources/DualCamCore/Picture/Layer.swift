@@ -52,6 +52,8 @@ package struct Layer: Hashable, Sendable {
     package var blur = 1.0
     /// The share, 0 … 1, by which a picture of another shape is cropped, not fitted into `rect`.
     package var fill = 0.0
+    /// The share, 0 … 1, to which all but persons is gone, with what is around the picture.
+    package var cutout = 0.0
     /// The transform of the camera's picture before it is fitted into `rect`.
     package var transform: Transform = .identity
     /// The lens whose picture is shown, and the visible part.
@@ -87,10 +89,12 @@ package struct Layer: Hashable, Sendable {
             width: whole(size.width, source.part.width, bounds.width),
             height: whole(size.height, source.part.height, bounds.height)
         )
-        return ShownExtent(
+        var extent = ShownExtent(
             transform.inverse.apply(to: whole),
             isCropped: fill > 0 || source.perspective != nil
         )
+        extent.isCutOut = cutout > 0
+        return extent
     }
 }
 

@@ -45,6 +45,11 @@ package enum InsetShape: String, CaseIterable, Hashable, Sendable {
     case rectangle
     /// As wide as the rectangle, if it fits; the picture is cropped to it.
     case circle
+    /// The persons in the picture, without their room. They stand at the lower edge.
+    case person
+
+    /// The sizes that an inset of this shape can have, as fractions of the canvas's width.
+    package var sizes: ClosedRange<Double> { 0.1...(self == .person ? 1 : 0.5) }
 }
 
 /// The user's choices for the look of the scene.
@@ -54,7 +59,7 @@ package struct SceneStyle: Hashable, Sendable {
     package var insetVisible = true
     package var insetShape = InsetShape.rectangle
     private var corner = Corner.topRight
-    /// The inset's width, as a fraction of the canvas's.
+    /// The inset's width, as a fraction of the canvas's; at most half if it is no person.
     package var insetSize = 0.25
     /// The inset's distance from the edges, as a fraction of the canvas's width.
     package var insetMargin = 0.02
@@ -85,10 +90,17 @@ package struct SceneStyle: Hashable, Sendable {
         didSet { if let place = insetPosition { corner = Corner(nearestTo: place.x, place.y) } }
     }
 
+    /// The corner that the inset is in, or nearest to.
+    var shownCorner: Corner {
+        guard insetShape == .person, insetPosition == nil else { return corner }
+        return Corner(nearestTo: corner.point.x, 1)
+    }
+
     /// `true` if pictures are cropped to the halves of layouts `sideBySide` and `stacked`.
     var fillsHalves: Bool { background == .auto || background == .crop }
 
-    package static let insetSizes = 0.1...0.5
+    /// The sizes of an inset of any shape.
+    package static let insetSizes = InsetShape.person.sizes
 
     package init() {}
 }
@@ -100,6 +112,8 @@ struct Placement: Hashable, Sendable {
     var corners = CornerRadii.none
     /// The share by which a picture of another shape is cropped: see `Layer.fill`.
     var fill = 0.0
+    /// The share to which the room is gone: see `Layer.cutout`.
+    var cutout = 0.0
     var borderOpacity = 0.0
     var shadowOpacity = 0.0
     var iconOpacity = 0.0
@@ -125,6 +139,7 @@ struct Placement: Hashable, Sendable {
             opacity: mix(opacity, other.opacity),
             corners: corners,
             fill: mix(fill, other.fill),
+            cutout: mix(cutout, other.cutout),
             borderOpacity: mix(borderOpacity, other.borderOpacity),
             shadowOpacity: mix(shadowOpacity, other.shadowOpacity),
             iconOpacity: mix(iconOpacity, other.iconOpacity)
@@ -140,13 +155,14 @@ extension SceneStyle {
     /// Returns the room that the inset has within its margin on `canvas`, and its place there.
     func inset(on canvas: Size) -> (room: Rect, rect: Rect) {
         let whole = Rect(canvas)
-        let isRound = insetShape == .circle
-        let width = even(min(whole.width * insetSize, isRound ? whole.height : .infinity))
-        var margin = even(whole.width * insetMargin)
+        let (isRound, isPerson) = (insetShape == .circle, insetShape == .person)
+        let size = min(insetSize, insetShape.sizes.upperBound)
+        let width = even(min(whole.width * size, isRound ? whole.height : .infinity))
+        var margin = isPerson ? 0 : even(whole.width * insetMargin)
         // On a low canvas the margin of a circle gives way.
         if isRound { margin = min(margin, (whole.height - width) / 2) }
         let height = isRound ? width : (width / canvas.aspect).rounded()
-        let point = insetPosition ?? insetCorner.point
+        let point = insetPosition ?? shownCorner.point
         let room = whole.inset(by: margin)
         let rect = Rect(
             x: even(room.x + point.x * (room.width - width)),
@@ -256,11 +272,15 @@ struct Arrangement: Hashable, Sendable {
     ) -> Placement {
         var inset = framed
         inset.rect = rect
-        if style.insetShape == .circle {
-            (inset.corners, inset.fill) = (CornerRadii(rect.width / 2), 1)
-        } else {
-            // The shadow has the shape of a rectangle.
-            inset.shadowOpacity = 0.35
+        switch style.insetShape {
+        case .person:
+            // Nothing but the person: no frame, and no icon where there is no corner.
+            inset = Placement(rect: rect)
+            inset.cutout = 1
+            return inset
+        case .circle: (inset.corners, inset.fill) = (CornerRadii(rect.width / 2), 1)
+        // The shadow has the shape of a rectangle.
+        case .rectangle: inset.shadowOpacity = 0.35
         }
         inset.iconOpacity = style.swapIcon ? 1 : 0
         return inset
@@ -443,7 +463,7 @@ package struct SceneState: Hashable, Sendable {
     /// The rectangle of an inset at the bottom of the canvas, in canvas pixels, at the end of a
     /// change under way; `nil` if there is none.
     package var lowInset: Rect? {
-        let isLow = style.insetCorner == .bottomLeft || style.insetCorner == .bottomRight
+        let isLow = style.shownCorner.point.y == 1
         guard style.layout == .pip, style.insetVisible, hasBoth, isLow else { return nil }
         return rest.otherPlace.rect
     }
@@ -675,7 +695,7 @@ package struct SceneState: Hashable, Sendable {
 
     /// Shows `title` in `corner`, or beside an inset that is there; `nil` hides it.
     mutating func setTitle(_ title: Title?, in corner: Corner, at time: Timestamp) {
-        let isTaken = hasInset && style.insetCorner == corner
+        let isTaken = hasInset && style.shownCorner == corner
         self.title.show(
             title.map { ShownTitle(title: $0, corner: isTaken ? corner.beside : corner) },
             at: time
@@ -687,7 +707,7 @@ package struct SceneState: Hashable, Sendable {
     /// Shows that a recording is `seconds` long, and if it is paused; `nil` hides that.
     mutating func setMark(_ seconds: Int?, isPaused: Bool, at time: Timestamp) {
         let isTaken =
-            (hasInset && style.insetCorner == .topLeft) || title.wanted?.corner == .topLeft
+            (hasInset && style.shownCorner == .topLeft) || title.wanted?.corner == .topLeft
         mark.show(
             seconds.map { RecordMark(seconds: $0, isPaused: isPaused, isRight: isTaken) },
             at: time
@@ -830,6 +850,7 @@ package struct SceneState: Hashable, Sendable {
             guard place.opacity > 0, present[role] || role == main else { return }
             var layer = Layer(role: role, rect: place.rect)
             layer.fill = place.fill
+            layer.cutout = place.cutout
             layer.transform = transforms[role]
             func add(_ pipeline: CapturePipeline) {
                 // While a zoom moves, the extent is between the present one and the final one.
@@ -868,6 +889,7 @@ package struct SceneState: Hashable, Sendable {
         let whole = Rect(canvas)
         func covers(_ place: Placement) -> Bool {
             place.opacity >= 1 && place.corners == .none && place.rect == whole
+                && place.cutout == 0
         }
         if !covers(now.mainPlace) && !(now.beneath.map(covers) ?? false) {
             scene.backdrop = now.main
@@ -948,6 +970,14 @@ package struct SceneState: Hashable, Sendable {
         layer.shadowOpacity = place.shadowOpacity
         layer.veil = veils[role].value(at: time, duration: Self.veilDuration)
         layer.notice = layer.veil > 0 ? notices[role] : nil
+        if place.cutout > 0 {
+            // A person fades away before the blurred whole of the last picture comes: the room
+            // between them is never sharp.
+            let isWhole = layer.veil > 0.5
+            layer.opacity *= 1 - place.cutout * (1 - abs(2 * layer.veil - 1))
+            layer.cutout = isWhole ? 0 : place.cutout
+            layer.veil = isWhole ? max(layer.veil, place.cutout) : layer.veil * (1 - place.cutout)
+        }
         // The icon belongs to a live picture; a veiled one shows its reason instead.
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.ink = inks[role].value(at: time, duration: Self.veilDuration)

@@ -225,7 +225,14 @@ extension SceneStyle {
             .guarded
         ),
         .init("inset-visible", nil, \.insetVisible, .boolean, .inset, .guarded),
-        .init("inset-shape", "rectangle | circle", \.insetShape, .choice(), .inset, .guarded),
+        .init(
+            "inset-shape",
+            "rectangle | circle | person (without the room)",
+            \.insetShape,
+            .choice(),
+            .inset,
+            .guarded
+        ),
         .init(
             "inset-corner",
             "top-left | top-right | bottom-left | bottom-right",
@@ -244,7 +251,7 @@ extension SceneStyle {
         ),
         .init(
             "inset-size",
-            "a fraction of the stream's width",
+            "a fraction of the stream's width; above 0.5 for a person",
             \.insetSize,
             .number(SceneStyle.insetSizes),
             .inset,

@@ -69,6 +69,14 @@ package struct SceneBook: Hashable, Sendable {
                 "inset-size": .double(0.2),
             ]
         ),
+        entry(
+            "presenter",
+            [
+                "main": .text("back"), "layout": .text("pip"), "inset-visible": .bool(true),
+                "inset-shape": .text("person"), "inset-corner": .text("bottom-right"),
+                "inset-size": .double(0.7),
+            ]
+        ),
         entry("demo", ["main": .text("back"), "layout": .text("side-by-side")]),
         entry("away", ["title": .list([.text("Back soon")]), "privacy": .bool(true)]),
     ]

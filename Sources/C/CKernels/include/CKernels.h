@@ -89,6 +89,10 @@ void kernel_convert(uint8_t *packed, int count, struct kernel_matrix matrix);
 void kernel_blend(uint8_t *there, const uint8_t *content, const uint8_t *keep,
                   const uint8_t *take, const uint8_t *add, int count);
 
+// Lays packed content over packed bytes, a multiple of four, where the luma of `mask` is not 0: for
+// 255, wholly. Elsewhere `share` / 255 of it is gone.
+void kernel_cut(uint8_t *there, const uint8_t *content, const uint8_t *mask, int count, int share);
+
 // The source of the pixels of a row that is seen in perspective: pixel i lies at column
 // (x + i * x_step) / (d + i * d_step) of the plane, and at row (y + i * y_step) / the same. 0 is
 // the middle of the first sample.
@@ -187,7 +191,9 @@ void kernel_room_prepare(struct kernel_room *room, const uint8_t *small, int wid
                          int is_replaced);
 
 // A picture at most KERNEL_ROOM_WIDEST pixels wide, with chroma half as wide, and as high as luma
-// or half as high. `target` may be `source`. `other`, if it is there, has the strides of `target`.
+// or half as high. `target` may be `source`. `other`, if it is there, has the strides of `target`;
+// with `keeps_room` it is `source`. `mask`, if it is there, gets the person's shares as bytes, and
+// `target` the person's own colours where those are seen.
 #define KERNEL_ROOM_WIDEST 8192
 struct kernel_room_planes {
     int width, height, chroma_height;
@@ -196,6 +202,9 @@ struct kernel_room_planes {
     uint8_t *target[3];
     int target_stride[3];
     const uint8_t *other[3];
+    int keeps_room;
+    uint8_t *mask;
+    int mask_stride;
 };
 
 // Writes the person over the blurred room, or over `other`. `small` is the width of the small
