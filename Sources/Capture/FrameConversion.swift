@@ -131,7 +131,7 @@ final class FrameConversion {
             do throws(MediaError) {
                 guard let (layout, color) = try decoder.decode(bytes) else { return nil }
                 guard let buffer = buffer(for: layout) else { return nil }
-                decoder.copy(into: buffer, layout)
+                decoder.copy(into: buffer)
                 return FramePicture(buffer: buffer, layout: layout, color: color)
             } catch {
                 throw CaptureError(.unsupported, "decoder", device.path, detail: "\(error)")

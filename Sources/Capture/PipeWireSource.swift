@@ -306,7 +306,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         else {
             return .dropped
         }
-        decoder.copy(into: buffer, layout)
+        decoder.copy(into: buffer)
         let made = Frame(
             buffer: buffer,
             layout: layout,

@@ -70,8 +70,9 @@ struct Completions: ParsableCommand {
     /// Returns the parser's script without what is wrong in practice, in swift-argument-parser
     /// 1.8.2.
     private static func mended(_ script: String) -> String {
-        // compgen -W expands words, and these may be foreign: a scene's name, a file's. What bash
-        // inserts is quoted. A space follows it; but after "gain=" comes its value.
+        // compgen -W expands words, and these may be foreign: a scene's name, a file's. bash quotes
+        // what it inserts only where there is such a file. A space follows it; but after "gain="
+        // comes its value.
         let custom = "\"$(__dualcamctl_custom_complete"
         return script.replacing(
             "__dualcamctl_add_completions -W \(custom)",
@@ -81,20 +82,61 @@ struct Completions: ParsableCommand {
             "__dualcamctl_add_completions() {",
             with: #"""
                 __dualcamctl_offer() {
-                    local typed="${cur#[\"\']}" name
+                    local name rest
                     while IFS='' read -r name; do
-                        [[ -n "${name}" && "${name//\\/}" = "${typed//\\/}"* ]] || continue
-                        COMPREPLY+=("${name}")
+                        [[ -n "${name}" && "${name//\\/}" = "${cur//\\/}"* ]] || continue
+                        rest="${name#"${before//\\/}"}"
+                        case "${quote}" in
+                        \') rest="${rest//\'/\'\\\'\'}" ;;
+                        \")
+                            rest="${rest//\\/\\\\}" rest="${rest//\"/\\\"}" rest="${rest//\$/\\\$}"
+                            rest="${rest//\`/\\\`}" rest="${rest//!/\"\'!\'\"}"
+                            ;;
+                        *) printf -v rest %q "${rest}" ;;
+                        esac
+                        COMPREPLY+=("${rest}")
                         [[ "${name}" != *= ]] || compopt -o nospace 2>/dev/null
                     done <<<"${1}"
-                    # A directory of the same name would put a slash after it.
-                    printf -v name %s "${COMPREPLY[@]}"
-                    [[ "${name}" = *[!A-Za-z0-9_-]* ]] || compopt +o filenames 2>/dev/null
+                    before=''
+                    compopt +o filenames 2>/dev/null
+                }
+
+                # Bash cuts words at ":", "=" and "@", and asks for the last part.
+                __dualcamctl_complete() {
+                    local line="${COMP_LINE}" rest word typed=''
+                    local -i index start number
+                    local -a words=()
+                    for index in "${!COMP_WORDS[@]}"; do
+                        word="${COMP_WORDS[index]}"
+                        rest="${line#"${line%%[![:space:]]*}"}"
+                        if [[ "${index}" -gt 0 && "${rest}" = "${line}" ]]; then
+                            words[-1]+="${word}"
+                        else
+                            words+=("${word}")
+                            start=$((${#COMP_LINE} - ${#rest}))
+                        fi
+                        if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
+                            number=$((${#words[@]} - 1))
+                            [[ "${COMP_POINT}" -lt "${start}" ]] ||
+                                typed="${COMP_LINE:start:COMP_POINT-start}"
+                        fi
+                        line="${rest#"${word}"}"
+                    done
+                    local before="${typed%"${2}"}" quote=''
+                    if [[ "${before}" = *[\"\'] ]]; then
+                        quote="${before: -1}"
+                        before="${before%?}"
+                    fi
+                    local -a COMP_WORDS=("${words[@]}")
+                    local -i COMP_CWORD="${number}"
+                    _dualcamctl "${1}" "${before}${2}" "${COMP_WORDS[COMP_CWORD-1]}"
+                    COMPREPLY=("${COMPREPLY[@]#"${before//\\/}"}")
                 }
 
                 __dualcamctl_add_completions() {
                 """#
         )
+        .replacing("-F _dualcamctl ", with: "-F __dualcamctl_complete ")
         // fish 3.6 gives no place of the cursor in a word, and then nothing is completed. No
         // suggestion depends on it.
         .replacing("(__dualcamctl_tokens -tC)", with: "0")

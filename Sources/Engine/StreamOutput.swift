@@ -13,7 +13,7 @@ final class StreamOutput {
     private let loop: EventLoop
     private let settings: PipeWireNode.Settings
     private let report: (PipeWireNode.Event) -> Void
-    private let compositor: Compositor
+    private var compositor: Compositor
     private var node: PipeWireNode?
     private var properties: [NodeProperty] = []
     private var timer: EventLoop.Timer?
@@ -82,7 +82,7 @@ final class StreamOutput {
     func withdraw() {
         node?.close()
         node = nil
-        if tap == nil { timer?.disarm() }
+        if !isDrawing { rest() }
     }
 
     func show(_ properties: [NodeProperty]) {
@@ -101,15 +101,20 @@ final class StreamOutput {
         let count = tap == nil ? 0 : Self.recordedCount
         recorded = FramePool(count: count, byteCount: layout.byteCount)
         if isDrawing, !wasDrawing { begin() }
-        if !isDrawing { timer?.disarm() }
+        if !isDrawing { rest() }
     }
 
     private func turn(streaming: Bool) {
         isContinuous = false
         // A recording continues without a break.
         guard tap == nil else { return }
+        if streaming { begin() } else { rest() }
+    }
+
+    /// Stops drawing, and gives back the memory of all that was drawn.
+    private func rest() {
         timer?.disarm()
-        if streaming { begin() }
+        compositor = Compositor(canvas: settings.size)
     }
 
     private func begin() {

@@ -46,11 +46,11 @@ struct Presentation: ~Copyable {
 
     /// Leaves a picture as it is shown in `buffer`, laid out as `layout(coded)`. `draw` writes it
     /// into a buffer as it is coded, and returns `false` if it is damaged; then so does this.
-    mutating func present(
+    mutating func present<Failure>(
         _ coded: FrameLayout,
         into buffer: FrameBuffer,
-        _ draw: (FrameBuffer) throws(MediaError) -> Bool
-    ) throws(MediaError) -> Bool {
+        _ draw: (FrameBuffer) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
         guard !keeps(coded.size) else { return try draw(buffer) }
         guard let source = scratch.draw(byteCount: coded.byteCount), try draw(source) else {
             return false

@@ -22,6 +22,7 @@ package final class VideoDecoder {
     private var picture: UnsafeMutablePointer<AVFrame>?
     /// The target of the next one: libav empties it even if there is none.
     private var next: UnsafeMutablePointer<AVFrame>?
+    private var presentation = Presentation()
 
     /// The most pixels of a picture: 4096x4096.
     private static let largest = 1 << 24
@@ -67,8 +68,8 @@ package final class VideoDecoder {
     }
 
     /// Decodes `bytes`, which hold one coded picture. Every picture has to be decoded, since later
-    /// ones are made from it. Returns its layout, for `copy(into:_:)`, or `nil` if there is none:
-    /// before the first key picture, and after damage.
+    /// ones are made from it. Returns its layout with square pixels, for `copy(into:)`, or `nil` if
+    /// there is none: before the first key picture, and after damage.
     ///
     /// - Throws: `unsupported` for pictures that no frame can hold.
     package func decode(
@@ -100,14 +101,20 @@ package final class VideoDecoder {
             let detail = "\(size) in pixel format \(source.rawValue)"
             throw MediaError(.unsupported, "avcodec_receive_frame", name, detail: detail)
         }
+        presentation.aspect = picture.pointee.sample_aspect_ratio.value
         return (
-            FrameLayout(size: size, format: format),
+            presentation.layout(FrameLayout(size: size, format: format)),
             ColorSpace(of: picture.pointee, isHD: size.height > 576)
         )
     }
 
-    /// Copies the picture decoded last into `buffer`, laid out as `layout`.
-    package func copy(into buffer: FrameBuffer, _ layout: FrameLayout) {
-        if let picture { copyPlanes(of: picture, into: buffer, layout) }
+    /// Copies the picture decoded last into `buffer`, laid out as `decode` said.
+    package func copy(into buffer: FrameBuffer) {
+        guard let picture else { return }
+        let coded = codedLayout(of: picture.pointee)
+        _ = presentation.present(coded, into: buffer) {
+            copyPlanes(of: picture, into: $0, coded)
+            return true
+        }
     }
 }

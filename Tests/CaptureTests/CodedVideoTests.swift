@@ -11,14 +11,14 @@ import Testing
 /// Cameras that give H.264 or HEVC alone.
 @Suite("A camera with coded video", .timeLimit(.minutes(5))) struct CodedVideoTests {
     /// Returns a video of `codec` as a camera sends it, in pieces of one picture: eight pictures of
-    /// one grey each, from 40 on.
-    private func pictures(_ codec: String) throws -> [[UInt8]] {
+    /// one grey each, from 40 on; a pixel is `shape` wide by its height.
+    private func pictures(_ codec: String, shape: String = "1") throws -> [[UInt8]] {
         let scratch = try ScratchDirectory()
         defer { scratch.remove() }
         let path = "\(scratch.path)/video"
         try ffmpeg([
             "-f", "lavfi", "-i",
-            "color=black:s=128x96:r=8:d=1,format=yuv420p,geq=lum=40+20*N:cb=128:cr=128",
+            "color=black:s=128x96:r=8:d=1,format=yuv420p,geq=lum=40+20*N:cb=128:cr=128,setsar=\(shape)",
             "-c:v", codec, "-g", "4", "-bf", "0",
             "-x265-params", "log-level=none:keyint=4:bframes=0:aud=1", "-bsf:v",
             "\(codec == "libx264" ? "h264" : "hevc")_metadata=aud=insert", "-f",
@@ -41,16 +41,18 @@ import Testing
         return (device, try V4L2Source.stream(calls, request))
     }
 
-    /// Gives `content`, and returns the luma of the picture that comes of it; `nil` if none does.
+    /// Gives `content`, and returns the luma of the picture that comes of it, which has the right
+    /// size; `nil` if none does.
     private func luma(
         _ content: [UInt8],
         _ device: ScriptedDevice,
-        _ stream: any CameraStream
+        _ stream: any CameraStream,
+        size: Size = Size(width: 128, height: 96)
     ) throws -> Int? {
         device.deliveries.append(.init(content: content))
         switch try stream.next(until: .zero, bell: try Bell()) {
         case .frame(let frame):
-            #expect(frame.layout.size == Size(width: 128, height: 96))
+            #expect(frame.layout.size == size)
             return Int(frame.plane(0).row(50)[60])
         case .dropped: return nil
         case let event:
@@ -90,6 +92,21 @@ import Testing
         }
         let seen = try #require(try luma(coded[0], device, stream))
         #expect(abs(seen - 40) <= 3)
+    }
+
+    @Test(
+        "has square pixels",
+        arguments: ["libx264", "libx265"],
+        [("4/3", 171, 96), ("1/2", 128, 192)]
+    )
+    func shape(codec: String, shape: (ratio: String, width: Int, height: Int)) throws {
+        let (device, stream) = try open(codec == "libx264" ? "H264" : "HEVC")
+        let size = Size(width: shape.width, height: shape.height)
+        for (number, picture) in try pictures(codec, shape: shape.ratio).enumerated() {
+            let seen = try #require(try luma(picture, device, stream, size: size))
+            #expect(abs(seen - (40 + 20 * number)) <= 3)
+        }
+        #expect(stream.mode.size == size)
     }
 
     @Test("decodes every picture, also those that a newer one replaces")

@@ -187,5 +187,31 @@ extension DaemonTests {
                 try eventually("closed cameras") { try states() == ["closed", "closed"] }
             }
         }
+
+        /// What is turned, blurred or cross-faded is copied as large as it is shown.
+        @Test func copiesOfPicturesGoWithTheLastViewer() throws {
+            try Daemon.with(Self.counters) { daemon in
+                /// Returns the bytes in use once nobody looks any more, after these layouts.
+                func used(after layouts: [String], rotation: UInt32) throws -> Int {
+                    let reader = try StreamReader("dualcam", in: daemon.session)
+                    defer { reader.close() }
+                    for layout in layouts {
+                        try daemon.scene.set(\.layout, layout)
+                        try daemon.back.set(\.rotation, rotation)
+                        reader.flush()
+                        for _ in 0..<30 { _ = try reader.next(within: 10) }
+                    }
+                    reader.close()
+                    try eventually("closed cameras") {
+                        try daemon.state(of: DualCam.backPath) == "closed"
+                    }
+                    return try #require(daemon.statistics["memory"]?.integer)
+                }
+                let before = try used(after: ["pip"], rotation: 0)
+                let later = try used(after: ["single", "stacked", "pip"], rotation: 90)
+                print("\((later - before) / 1024) kB more in use after copies of pictures")
+                #expect(later - before < 500_000)
+            }
+        }
     }
 }

@@ -25,6 +25,7 @@ struct CompletionTests {
     }
 
     /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
+    /// bash cuts words at ":", and asks for the last part; what it offers is read as at Enter.
     /// zsh is driven through a terminal, since only its line editor completes; it takes the next
     /// key when it has.
     private static let shells = [
@@ -33,12 +34,16 @@ struct CompletionTests {
             """
             source <(dualcamctl completions bash)
             COMP_LINE=$LINE; COMP_POINT=${#COMP_LINE}
-            read -ra COMP_WORDS <<<"$LINE"
+            read -ra COMP_WORDS <<<"${LINE//:/ : }"
             [[ $LINE != *' ' ]] || COMP_WORDS+=('')
             COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
             [[ $(complete -p dualcamctl) =~ -F\\ ([^ ]+) ]]
-            "${BASH_REMATCH[1]}" dualcamctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
-            printf '%s\\n' "${COMPREPLY[@]}"
+            part=${COMP_WORDS[COMP_CWORD]#:}
+            "${BASH_REMATCH[1]}" dualcamctl "$part" "${COMP_WORDS[COMP_CWORD-1]}"
+            for word in "${COMPREPLY[@]}"; do
+                eval "set -- $word"
+                printf '%s\\n' "$1"
+            done
             """
         ),
         (
@@ -101,6 +106,9 @@ struct CompletionTests {
             ("dualcamctl scene apply d", ["desk"]), ("dualcamctl scene d", ["delete", "desk"]),
             ("dualcamctl scene apply --only per", ["perspective"]),
             ("dualcamctl use back usb-De", ["usb-Desk"]), ("dualcamctl use front a", ["auto"]),
+            ("dualcamctl use back pipe", ["pipewire:cam:1"]),
+            ("dualcamctl use back pipewire:", ["pipewire:cam:1"]),
+            ("dualcamctl use back --json pipewire:cam:", ["pipewire:cam:1"]),
             ("dualcamctl inset --corner bottom-l", ["bottom-left"]),
             ("dualcamctl media thumbnail /", ["/home/me/Videos/DualCam/a.mkv"]),
             ("dualcamctl controls --set ", ["auto_exposure=", "exposure_time_absolute="]),
@@ -109,10 +117,15 @@ struct CompletionTests {
         let desk: [String: Value] = [
             "id": .string("v4l2:usb-Desk"), "path": .string("/dev/video0"),
         ]
-        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk])]])
+        let node: [String: Value] = ["id": .string("pipewire:cam:1"), "path": .string("")]
+        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk, node])]])
         for (line, offered) in cases {
             let (words, errors) = try offers(of: shell, for: line, from: daemon)
-            #expect(words == offered, "\(shell): \(line): \(errors)")
+            let typed = line.split(separator: " ").last ?? ""
+            let colon = shell == "bash" ? typed.lastIndex(of: ":") : nil
+            let start = colon.map { typed[...$0] } ?? ""
+            let inserted = Set(offered.map { String($0.trimmingPrefix(start)) })
+            #expect(words == inserted, "\(shell): \(line): \(errors)")
         }
     }
 
