@@ -79,7 +79,8 @@ final class PhotoService {
         /// `true` if each photograph is to get a movie; `nil`: as the user has set.
         let wantsMovie: Bool?
 
-        /// Throws the reason why no photographs can be as a call wishes, whatever cameras there are.
+        /// Throws the reason why no photographs can be as a call wishes, whatever cameras there
+        /// are.
         fileprivate init(
             _ words: [String]?,
             isOne: Bool,

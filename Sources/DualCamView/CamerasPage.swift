@@ -85,14 +85,13 @@ final class CamerasPage {
         let cameras = PerRole { Parts($0, rows) }
         (self.rows, self.cameras) = (rows, cameras)
         let tiles = FlowBox(most: 2, spacing: 16)
-        for button in [exchange, phone, network] {
-            button.place(.start, .start).setMargins(top: 12)
-        }
+        let actions = Box(spacing: 8, [exchange, phone, network])
+        actions.setMargins(top: 12)
         let roles = [Role.front, .back]
         for role in roles { tiles.append(cameras[role].tile.widget) }
         let groups = [
             PreferencesGroup("", [tiles]),
-            PreferencesGroup("", roles.map { cameras[$0].device } + [exchange, phone, network]),
+            PreferencesGroup("", roles.map { cameras[$0].device } + [actions]),
         ]
         page = PreferencesPage(
             "Cameras",

@@ -172,7 +172,8 @@ package final class PopupMenu: Popover {
     fileprivate static func section(_ items: [Item]) -> OpaquePointer? {
         let section = g_menu_new()
         for item in items {
-            g_menu_append_item(section, Object(taking: item.made).opaque)
+            let made = Object(taking: item.made)
+            g_menu_append_item(section, made.opaque)
         }
         return section
     }
@@ -181,7 +182,8 @@ package final class PopupMenu: Popover {
     package init(over parent: Widget, top: Widget, _ sections: [[Item]]) {
         let menu = Object(taking: g_menu_new())
         func append(_ section: OpaquePointer?) {
-            g_menu_append_section(menu.opaque, nil, Object(taking: section).cast())
+            let section = Object(taking: section)
+            g_menu_append_section(menu.opaque, nil, section.cast())
         }
         let first = g_menu_new()
         let place = Object(taking: g_menu_item_new(nil, nil))
