@@ -5,149 +5,145 @@ import Frames
 import GTK
 import ViewCore
 
-/// The window that adds a phone: a code to scan, how it goes, and which picture the phone is to be.
+/// The window that adds a phone: a code to scan, then its picture, and which one it is to be.
 ///
 /// - Context: bound to GTK's thread.
 final class PhoneWindow {
     let window: Window
     private unowned let owner: PictureWindow
+    private let previews: PreviewPictures?
     private var url = ""
+    private var code: [String] = []
     /// `true` once the daemon has begun to wait for the phone.
     private var hasBegun = false
-    private var isOver = false
-    /// The words for what went wrong last.
-    private var trouble: String?
+    /// The reason that the phone cannot be added now, in words; and that it cannot be used.
+    private var failure, refusal: String?
+    /// The phone's last picture.
+    private var newest: Paintable?
     private var following: MainLoop.Timer?
     private var patience: MainLoop.Timer?
-    private let picture: DrawingArea
-    private let address = Label().shortens()
-    private let words = Label(PhoneWords.scan.joined(separator: " "), wraps: true)
-    private let main = Button("Main Picture")
+
+    private let card = Overlay(room: Size(width: PhoneWindow.side, height: PhoneWindow.side))
+    private let title = Label("", wraps: true).leads().style("title-2")
+    private let words = Label("", wraps: true).leads().style("dim-label")
+    private let help = PreferencesGroup("")
+    private let address = Row("Or open this address")
+    private let late = Row("No phone yet")
+    private let tile = CameraTile(Size(width: 432, height: 243))
+    private let main = Button("Main Picture").style("suggested-action")
     private let inset = Button("Inset")
-    private let again = Button("New Code")
+    private let again = Button("New Code").place(.start, .center)
     private let uses: Box
 
     /// The side of the code in pixels: a multiple of the modules of one with its margin.
-    private static let side = 41 * 6
+    private static let side = 41 * 5
+    /// The name of the phone as a camera.
+    private static let source = "phone"
 
     init(over owner: PictureWindow, closed: @escaping () -> Void) {
         self.owner = owner
-        let shown = Shown()
-        picture = DrawingArea { canvas, size in Self.draw(shown.code, on: canvas, size) }
-        picture.request(width: Self.side, height: Self.side)
-        picture.place(.center, .center)
-        uses = Box(spacing: 12, [main.style("suggested-action"), inset]).place(.center, .center)
-        let done = Button("Done")
-        let column = Box(
-            vertical: true,
-            spacing: 16,
-            [picture, address.style("numeric"), words, uses, again.place(.center, .center)]
-        )
+        previews = owner.daemon.flatMap { try? PreviewPictures($0) }
+        uses = Box(spacing: 12, [main, inset]).place(.center, .center)
+        let text = Box(vertical: true, spacing: 8, [title, words, again])
+        let head = Box(spacing: 24, [card, text.place(.start, .center)])
+        help.append(Row("About the warning", PhoneWords.scan.dropFirst().joined(separator: " ")))
+        help.append(address)
+        help.append(late)
+        let column = Box(vertical: true, spacing: 24, [head, tile.widget, uses, help])
         column.setMargins(24)
+        let cancel = Button("Cancel")
         window = Window(
             owner.application,
             title: "Add Phone",
-            size: Size(width: 400, height: 480),
-            Box(vertical: true, [HeaderBar([], [done]), column])
+            size: Size(width: 480, height: 440),
+            Box(vertical: true, [HeaderBar([cancel], []), column])
         )
         window.belongs(to: self)
         window.setParent(owner.window)
+        let picture = DrawingArea { [unowned self] in draw(on: $0, $1) }
+        card.style("card").clip().place(.center, .center).add(picture)
+        picture.describe("Code with the address that the phone opens")
         window.onClose { [unowned self, unowned owner] in
-            following?.cancel()
-            patience?.cancel()
+            (following, patience) = (nil, nil)
+            previews?.follow([])
             owner.daemon?.call(\PhoneInterface.cancel, ())
             closed()
             return false
         }
-        done.onClick { [unowned self] in window.close() }
-        again.onClick { [unowned self] in pair(shown) }
+        cancel.onClick { [unowned self] in window.close() }
+        again.onClick { [unowned self, unowned picture] in pair(picture) }
         main.onClick { [unowned self] in use(\SceneInterface.main) }
         inset.onClick { [unowned self] in use(\SceneInterface.inset) }
         window.closesOnKey()
-        pair(shown)
+        pair(picture)
         window.present()
-        following = MainLoop.Timer(every: 0.25) { [unowned self] in follow() }
+        following = MainLoop.Timer(every: 0.1) { [unowned self] in follow() }
     }
 
-    /// The code that is drawn.
-    private final class Shown {
-        var code: [String] = []
-    }
-
-    private static func draw(_ code: [String], on canvas: Canvas, _ size: Size) {
-        guard !code.isEmpty else { return }
-        let white = Color.white()
-        canvas.fill(Rect(x: 0, y: 0, width: Double(size.width), height: Double(size.height)), white)
+    private func draw(on canvas: Canvas, _ size: Size) {
+        canvas.fill(Rect(size), .white())
         // Whole pixels, with a margin of four modules.
-        let step = min(size.width, size.height) / (code.count + 8)
-        let start = (min(size.width, size.height) - step * code.count) / 2
+        let step = Self.side / (code.count + 8)
+        let start = (Self.side - step * code.count) / 2
         for (y, row) in code.enumerated() {
             for (x, module) in row.enumerated() where module == "1" {
-                canvas.fill(
-                    Rect(
-                        x: Double(start + x * step),
-                        y: Double(start + y * step),
-                        width: Double(step),
-                        height: Double(step)
-                    ),
-                    .black(1)
-                )
+                let (x, y) = (Double(start + x * step), Double(start + y * step))
+                let side = Double(step)
+                canvas.fill(Rect(x: x, y: y, width: side, height: side), .black(1))
             }
         }
     }
 
-    private func pair(_ shown: Shown) {
-        (hasBegun, isOver, trouble) = (false, false, nil)
-        words.text = PhoneWords.scan.joined(separator: " ")
-        owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self] answer in
+    private func pair(_ picture: DrawingArea) {
+        (hasBegun, failure, late.isVisible) = (false, nil, false)
+        owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self, weak picture] answer in
             guard let self else { return }
             switch answer {
-            case .success(let (url, code)):
-                (shown.code, self.url) = (code, url)
-                address.text = url
-                picture.describe("Code with the address \(url)")
-                patience = MainLoop.Timer(after: PhoneWords.patience) { [unowned self] in help() }
-            case .failure(let error):
-                shown.code = []
-                (isOver, trouble) = (true, PictureWindow.words(error))
+            case .success(let offer):
+                (url, code) = offer
+                address.words = url
+                late.words = PhoneWords.nobody(url)
+                patience = MainLoop.Timer(after: PhoneWords.patience) { [unowned self] in
+                    late.isVisible = true
+                }
+            case .failure(let error): failure = PictureWindow.words(error)
             }
-            picture.redraw()
+            picture?.redraw()
             follow()
         }
-    }
-
-    private var state: PhoneReport.State? {
-        (owner.daemon?[\PhoneInterface.state]).flatMap { PhoneReport.State(rawValue: $0) }
-    }
-
-    private func help() {
-        let port = url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
-        if state == .waiting { words.text = PhoneWords.nobody(port: port) }
+        follow()
     }
 
     private func follow() {
-        if state != nil {
-            hasBegun = true
-        } else if hasBegun, !isOver {
-            (isOver, trouble) = (true, "This code is no longer valid.")
-        }
-        let isPaired = owner.daemon?[\PhoneInterface.paired] == true
+        let state = (owner.daemon?[\PhoneInterface.state])
+            .flatMap { PhoneReport.State(rawValue: $0) }
+        if state != nil { hasBegun = true } else if hasBegun { failure = "This code is used up." }
+        let isPaired = failure == nil && owner.daemon?[\PhoneInterface.paired] == true
         let isThere = isPaired && [.live, .ready].contains(state)
-        uses.isVisible = isThere && !isOver
-        picture.isVisible = !isPaired && !isOver
-        address.isVisible = picture.isVisible
-        again.isVisible = isOver
-        if isThere { words.text = "The phone is connected. Use it as:" }
-        if let text = trouble ?? state?.words { words.text = text }
+        previews?.follow(isThere && window.isMapped ? [Self.source] : [])
+        if let pixels = previews?.take(Self.source) { newest = pixels.texture(of: .unit) }
+        if !isThere { newest = nil }
+        tile.show("", newest, isWaiting: true)
+        tile.widget.isVisible = isThere
+        uses.isVisible = isThere
+        card.isVisible = !isPaired && failure == nil
+        help.isVisible = card.isVisible && state?.words == nil && !url.isEmpty
+        again.isVisible = failure != nil
+        title.text =
+            failure != nil
+            ? "No phone was added" : isThere ? "The phone is connected" : "Scan with your phone"
+        words.text =
+            failure ?? refusal ?? state?.words
+            ?? (isThere
+                ? "Use it as:" : "Its browser asks for the camera. Keep both on the same Wi-Fi.")
     }
 
     private func use(_ place: KeyPath<SceneInterface, PropertyMember<ObjectPath>>) {
         guard let path = owner.daemon?[place] else { return }
-        trouble = nil
-        owner.daemon?.call(\CameraInterface.use, at: path, "phone") { [weak self] answer in
+        owner.daemon?.call(\CameraInterface.use, at: path, Self.source) { [weak self] answer in
             switch answer {
             case .success: self?.window.close()
-            case .failure(let error): self?.trouble = PictureWindow.words(error)
+            case .failure(let error): self?.refusal = PictureWindow.words(error)
             }
         }
     }
