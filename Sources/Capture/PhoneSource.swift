@@ -20,6 +20,7 @@ package struct PhoneSource: CameraSource {
 
     package var identity: String { SourceSpecification.phone(phone).description }
 
+    /// Serves the phone as `open(_:bell:while:)` does, however long it takes.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         let bell: Bell
         do throws(SystemError) { bell = try Bell() } catch {
@@ -45,6 +46,7 @@ package struct PhoneSource: CameraSource {
         return stream
     }
 
+    /// Returns the zoom, the light and the side of its camera.
     package func openControls() throws(CaptureError) -> any ControlPort {
         PhonePort(phone, phones)
     }

@@ -96,7 +96,7 @@ final class PreviewService {
         }
     }
 
-    /// Returns the camera that a call names: that of a role, one on the network, a phone, or a device.
+    /// Returns the camera that a call names: a role's, one on the network, a phone, or a device.
     private func camera(of call: OpenCall) throws(DBusError) -> Camera {
         let (word, devices) = (call.arguments, daemon.state.search.devices)
         let login = try call.options.login

@@ -45,7 +45,7 @@ final class PhoneWindow {
         previews = owner.daemon.flatMap { try? PreviewPictures($0) }
         uses = Box(spacing: 12, [main, inset]).place(.center, .center)
         let text = Box(vertical: true, spacing: 8, [title, words, again])
-        let head = Box(spacing: 24, [card, text.place(.start, .center)])
+        let head = Box(spacing: 24, [card, text.expand(true, false).place(.fill, .center)])
         help.append(Row("About the warning", PhoneWords.scan.dropFirst().joined(separator: " ")))
         help.append(address)
         help.append(late)

@@ -112,8 +112,8 @@ struct PhoneTests {
         return (tool, String(url))
     }
 
-    /// It prints what it measures; with `DUALCAM_NETWORK="0 0 1e9"`, as in `Tests/Phone/network.py`,
-    /// of a good network.
+    /// It prints what it measures; with `DUALCAM_NETWORK="0 0 1e9"`, as in
+    /// `Tests/Phone/network.py`, of a good network.
     @Test func itsPicturesAreNewAgainAfterTheNetworkWasGone() throws {
         try PrivateSession.with { session in
             let daemon = try Daemon(Self.configuration, in: session, network: true)

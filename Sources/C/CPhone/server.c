@@ -86,9 +86,10 @@ bool cphone_is_valid(const char *pem)
 // MARK: Limits
 
 enum {
-    // Of one request: bytes of a picture and of words, milliseconds to arrive and of waiting, and those
-    // between two looks at these times.
-    most_picture = 4 << 20, most_words = 1024, most_upload_time = 10000, most_wait = 20000, most_pause = 1000,
+    // Of one request: bytes of a picture and of words, milliseconds to arrive and of waiting.
+    most_picture = 4 << 20, most_words = 1024, most_upload_time = 10000, most_wait = 20000,
+    // Milliseconds between two looks at these times.
+    most_pause = 1000,
     // At a time, of all: pictures that arrive, and requests that wait.
     most_uploads = 4, most_waiting = 4,
     // Connections, all and of one address, their seconds of silence, and memory for their headers.

@@ -71,12 +71,12 @@ package final class Phones: Sendable {
         }
     }
 
-    /// Has `work` done on the thread, if there is one.
+    /// Lets the thread do `work`, if there is one.
     func post(_ work: @escaping @Sendable (PhoneDesk) -> Void) {
         worker.withLock { $0 }?.post(work)
     }
 
-    /// Has `work` done on the thread. Returns the reason if there is none.
+    /// Lets the thread do `work`. Returns the reason if there is none.
     private func begin(_ work: @escaping @Sendable (PhoneDesk) -> Void) -> SystemError? {
         do throws(SystemError) { try start() } catch { return error }
         post(work)
