@@ -89,7 +89,8 @@ package protocol CameraStream: AnyObject {
     /// `true` if every picture is needed, even one that has a newer one behind it. Otherwise `next`
     /// may return `outdated` instead of converting such a picture.
     var isEveryPictureNeeded: Bool { get set }
-    /// `false` while nobody sees or records the pictures. Most streams deliver them anyway.
+    /// `false` while nobody sees or records the pictures. Most streams deliver them anyway; one
+    /// that rests throws `woken` once somebody looks, since it has to be opened anew.
     var isShown: Bool { get set }
 }
 
@@ -126,6 +127,8 @@ package enum CapturedEvent: Sendable {
     /// No picture came before the deadline.
     case timedOut
     case woken
+    /// No picture comes until somebody looks: see `CameraStream.isShown`.
+    case resting
 }
 
 /// An error that keeps a camera from opening or from going on.

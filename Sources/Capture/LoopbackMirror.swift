@@ -269,7 +269,7 @@ package final class LoopbackMirror: Sendable {
                         try device.write(frame)
                         reportOnce(.mirroring(device.path, readers))
                     case .woken: return
-                    case .jpeg, .outdated, .dropped, .timedOut: break
+                    case .jpeg, .outdated, .dropped, .timedOut, .resting: break
                     }
                 }
             }

@@ -1,26 +1,27 @@
-import DualCamCore
+package import DualCamCore
 import Frames
-import Platform
+package import Platform
 import Synchronization
 
 /// A phone whose browser sends its camera's pictures.
-struct PhoneSource: CameraSource {
-    let name: String
+package struct PhoneSource: CameraSource {
+    package let name: String
     private let phone: String
     private let phones: Phones
 
     /// Creates the source of the phone that was added as `phone`. Throws `unsupported` without
     /// `phones`.
-    init(_ phone: String, _ name: String, _ phones: Phones?) throws(CaptureError) {
+    package init(_ phone: String, _ name: String, _ phones: Phones?) throws(CaptureError) {
         guard let phones else {
             throw CaptureError(.unsupported, "open", name, detail: "no phone is served here")
         }
         (self.phone, self.name, self.phones) = (phone, name, phones)
     }
 
-    var identity: String { SourceSpecification.phone(phone).description }
+    package var identity: String { SourceSpecification.phone(phone).description }
 
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+    /// Serves the phone as `open(_:bell:while:)` does, however long it takes.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         let bell: Bell
         do throws(SystemError) { bell = try Bell() } catch {
             throw CaptureError(.system, error.operation, errno: error.errno)
@@ -30,7 +31,7 @@ struct PhoneSource: CameraSource {
 
     /// Serves the phone, and waits for its first picture. Throws `hidden`, `refused`, `busy` or
     /// `away` for what its page says, and `unreachable` if it cannot be served.
-    func open(
+    package func open(
         _ request: CaptureRequest,
         bell: Bell,
         while isWanted: () -> Bool
@@ -45,7 +46,10 @@ struct PhoneSource: CameraSource {
         return stream
     }
 
-    func openControls() throws(CaptureError) -> any ControlPort { PhonePort(phone, phones) }
+    /// Returns the zoom, the light and the side of its camera.
+    package func openControls() throws(CaptureError) -> any ControlPort {
+        PhonePort(phone, phones)
+    }
 }
 
 extension PhoneWish {
@@ -70,18 +74,13 @@ private final class PhoneStream: CameraStream {
     private var next: JPEGFrame?
     private var lastPicture = MonotonicClock.now
 
-    /// `false` while nobody sees the picture: then only a few come.
-    var isShown = true {
-        didSet { if isShown != oldValue { adapt() } }
-    }
+    var isShown = true
+    /// `true` from the time on at which nobody saw the picture, until it is opened anew.
+    private var isResting = false
 
-    /// The seconds in which a state may pass that keeps the first picture from coming, and those
-    /// that a page may take to come.
-    private static let (settling, calling) = (0.6, 4.0)
-    /// The seconds between two pictures of a phone that goes on.
-    private var patience: Double { isShown ? 1.5 : 4 }
-    /// The pictures of a second that nobody sees: what comes into view is not old.
-    private static let hiddenRate = 1
+    /// The seconds in which a state may pass that keeps the first picture from coming, those that a
+    /// page may take to come, and those between two pictures of a phone that goes on.
+    private static let (settling, calling, patience) = (0.6, 4.0, 1.5)
 
     init(
         _ phone: String,
@@ -95,7 +94,10 @@ private final class PhoneStream: CameraStream {
         try phones.attach(box)
     }
 
-    deinit { phones.detach(box) }
+    deinit {
+        let box = box
+        phones.post { $0.detach(box) }
+    }
 
     func waitForFirst(_ bell: Bell, while isWanted: () -> Bool) throws(CaptureError) {
         let start = MonotonicClock.now
@@ -148,30 +150,35 @@ private final class PhoneStream: CameraStream {
         let wish = PhoneWish(request)
         if wish != self.wish {
             self.wish = wish
-            adapt()
+            if !isResting { adapt(wish) }
         }
         return true
     }
 
-    private func adapt() {
-        var wish = wish
-        if !isShown { wish.rate = Self.hiddenRate }
-        phones.adapt(box, to: wish)
+    private func adapt(_ wish: PhoneWish) {
+        let box = box
+        phones.post { $0.adapt(box, to: wish) }
     }
 
-    /// The rate of a phone that nobody sees is no stall.
-    var interval: Double { max(pace.patience, isShown ? 0 : 1) }
+    var interval: Double { pace.patience }
 
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        if isResting, isShown { throw CaptureError(.woken, "open", name) }
+        if !isShown, !isResting {
+            isResting = true
+            wish.rate = 0
+            adapt(wish)
+            return .resting
+        }
         while true {
-            if try take(), let picture = next {
+            if !isResting, try take(), let picture = next {
                 next = nil
                 return .jpeg(picture)
             }
             let state = box.contents.withLock { $0.report.state }
             if ![.live, .ready, .asking, .waiting].contains(state) { throw reason(state) }
-            let last = lastPicture + Timestamp(seconds: patience)
-            let end = min(deadline, last)
+            let last = lastPicture + Timestamp(seconds: Self.patience)
+            let end = isResting ? Timestamp(nanoseconds: .max) : min(deadline, last)
             switch Capture.wait(for: box.bell.descriptor, bell: bell, until: end) {
             case .ready: box.bell.silence()
             case .rang: return .woken
@@ -196,49 +203,48 @@ private final class PhonePort: ControlPort {
     func controls() -> [DeviceControl] {
         guard let report = phones.report(of: phone) else { return [] }
         func hundredths(_ number: Double) -> Int { Int((number * 100).rounded()) }
-        let zoom = report.zoom.map { zoom in
+        var all: [DeviceControl] = []
+        if let zoom = report.zoom {
             let range = hundredths(zoom.range.lowerBound)...hundredths(zoom.range.upperBound)
-            return DeviceControl(
-                id: Self.zoomID,
-                name: "zoom_absolute",
-                title: "Zoom",
-                purpose: .zoom,
-                range: range,
-                step: hundredths(zoom.step),
-                initial: range.lowerBound,
-                flags: .volatile,
-                value: hundredths(zoom.value)
+            all.append(
+                DeviceControl(
+                    id: Self.zoomID,
+                    name: "zoom_absolute",
+                    title: "Zoom",
+                    purpose: .zoom,
+                    range: range,
+                    step: hundredths(zoom.step),
+                    initial: range.lowerBound,
+                    flags: .volatile,
+                    value: hundredths(zoom.value)
+                )
             )
         }
-        var light = report.light.map {
-            Self.menu(Self.lightID, "flash_led_mode", "Light", ["Off", nil, "Torch"], $0 ? 2 : 0)
+        func add(_ id: UInt32, _ name: String, _ title: String, _ items: [String?], _ value: Int) {
+            let menu = items.enumerated().compactMap { index, name in
+                name.map { DeviceControl.Item(index: index, name: $0) }
+            }
+            all.append(
+                DeviceControl(
+                    id: id,
+                    name: name,
+                    title: title,
+                    kind: .menu,
+                    range: 0...items.count - 1,
+                    menu: menu,
+                    flags: .volatile,
+                    value: value
+                )
+            )
         }
-        light?.purpose = .flashMode
-        let side = report.side.map {
-            Self.menu(Self.sideID, "camera", "Camera", ["Back", "Front"], $0 == .back ? 0 : 1)
+        if let isLit = report.light {
+            add(Self.lightID, "flash_led_mode", "Light", ["Off", nil, "Torch"], isLit ? 2 : 0)
+            all[all.count - 1].purpose = .flashMode
         }
-        return [zoom, light, side].compactMap { $0 }
-    }
-
-    private static func menu(
-        _ id: UInt32,
-        _ name: String,
-        _ title: String,
-        _ items: [String?],
-        _ value: Int
-    ) -> DeviceControl {
-        DeviceControl(
-            id: id,
-            name: name,
-            title: title,
-            kind: .menu,
-            range: 0...items.count - 1,
-            menu: items.enumerated().compactMap { index, name in
-                name.map { .init(index: index, name: $0) }
-            },
-            flags: .volatile,
-            value: value
-        )
+        if let side = report.side {
+            add(Self.sideID, "camera", "Camera", ["Back", "Front"], side == .back ? 0 : 1)
+        }
+        return all
     }
 
     func update(_ controls: inout [DeviceControl], where matters: (DeviceControl) -> Bool) {

@@ -96,7 +96,7 @@ final class PreviewService {
         }
     }
 
-    /// Returns the camera that a call names: that of a role, one on the network, or a device.
+    /// Returns the camera that a call names: a role's, one on the network, a phone, or a device.
     private func camera(of call: OpenCall) throws(DBusError) -> Camera {
         let (word, devices) = (call.arguments, daemon.state.search.devices)
         let login = try call.options.login
@@ -107,6 +107,11 @@ final class PreviewService {
             if login == nil, let role = role(of: wanted.identity) { return camera(of: role) }
             if case .url(let address) = wanted {
                 let source = NetworkSource(address, login: login)
+                return Camera(source: source, identity: source.identity, name: source.name)
+            }
+            if case .phone(let name) = wanted,
+                let source = try? PhoneSource(name, "The phone", daemon.threads.phones)
+            {
                 return Camera(source: source, identity: source.identity, name: source.name)
             }
             device = try shownDevice(called: word, among: devices)

@@ -42,15 +42,13 @@ struct AddPhone: ParsableCommand {
         pairing.name = name
         pairing.address = address
         let (url, code) = try client.call(\PhoneInterface.pair, options: pairing, within: 15)
+        // Above the code: what is said later does not push that out of a small terminal.
+        Output.complain(PhoneWords.scan.joined(separator: "\n"))
         options.answer(
             [("url", .string(url)), ("code", .array(code.map(JSON.string)))],
             text: HalfBlocks.text(code) + "\(url)\n"
         )
-        Output.complain(PhoneWords.scan.joined(separator: "\n"))
-        let state = try wait(
-            client,
-            port: url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
-        )
+        let state = try wait(client, url)
         let source = SourceSpecification.phone(name).description
         let chosen =
             try role
@@ -72,7 +70,7 @@ struct AddPhone: ParsableCommand {
     }
 
     /// Waits until the phone sends pictures, and says how it goes. Returns its state.
-    private func wait(_ client: Client, port: Substring) throws -> String {
+    private func wait(_ client: Client, _ url: String) throws -> String {
         var (shown, result, isOver) = ("waiting", "", false)
         func look() {
             guard let values = try? client.getAll(of: PhoneInterface.self, startsService: false)
@@ -89,7 +87,7 @@ struct AddPhone: ParsableCommand {
             PhoneReport.State(rawValue: state)?.words.map(Output.complain)
         }
         let timer = try client.loop.timer {
-            if shown == "waiting" { Output.complain(PhoneWords.nobody(port: port)) }
+            if shown == "waiting" { Output.complain("No phone yet. " + PhoneWords.nobody(url)) }
         }
         timer.arm(after: PhoneWords.patience)
         let rule = MatchRule(pathNamespace: DualCam.path)

@@ -4,27 +4,27 @@ import DualCamCore
 import Frames
 import GTK
 
-/// A window that adds a camera, and makes it one of the two pictures.
+/// A window that adds a camera, whose live picture it shows, and makes it one of the two pictures.
 ///
 /// - Context: bound to GTK's thread.
 class NewCameraWindow: SideWindow {
+    let tile = CameraTile(Size(width: 384, height: 216))
     let words = Label("", wraps: true)
     /// The buttons that use the camera.
     let uses = Box(spacing: 12).place(.center, .center)
+    let previews: PreviewPictures?
     /// The camera, by the word for `Camera.Use`, with its user and password.
     var camera: (device: String, login: Options<Control.Login>)?
     /// The words for what went wrong last.
     var trouble: String?
+    /// What the camera sees.
+    private(set) var picture: Paintable?
+    private var following: MainLoop.Timer?
 
-    /// Creates the window, with what is before and after its words.
-    init(
-        over owner: PictureWindow,
-        _ title: String,
-        _ size: Size,
-        before: [Widget],
-        after: [Widget] = []
-    ) {
-        let content = before + [words, uses] + after
+    /// Creates the window, with what is before and after the picture, its words and the buttons.
+    init(over owner: PictureWindow, _ title: String, before: [Widget], after: [Widget] = []) {
+        previews = owner.daemon.flatMap { try? PreviewPictures($0) }
+        let content = before + [tile.widget, words, uses] + after
         let column = Box(vertical: true, spacing: 16, content).place(.fill, .fill, margin: 24)
         let done = Button("Done")
         super.init(
@@ -32,7 +32,7 @@ class NewCameraWindow: SideWindow {
             Window(
                 owner.application,
                 title: title,
-                size: size,
+                size: Size(width: 440, height: 540),
                 Box(vertical: true, [HeaderBar([], [done]), column])
             )
         )
@@ -40,6 +40,30 @@ class NewCameraWindow: SideWindow {
         let main = Button("Main Picture").style("suggested-action")
         uses.append(main.onClick { [unowned self] in use(\SceneInterface.main) })
         uses.append(Button("Inset").onClick { [unowned self] in use(\SceneInterface.inset) })
+    }
+
+    override func closed() {
+        following = nil
+        previews?.follow([])
+    }
+
+    func present() {
+        window.present()
+        following = MainLoop.Timer(every: 0.1) { [unowned self] in show() }
+        show()
+    }
+
+    /// Shows what there is now.
+    func show() {}
+
+    /// Shows what the camera sees, while that is wanted.
+    func showPicture(_ isWanted: Bool) {
+        let device = isWanted ? camera?.device : nil
+        let isSeen = window.isMapped && !window.isMinimized
+        previews?.follow(isSeen ? [device].compactMap { $0 } : [])
+        if let device, let pixels = previews?.take(device) { picture = pixels.texture(of: .unit) }
+        if device.map({ previews?.isLive($0) == true }) != true { picture = nil }
+        tile.show("", picture, isWaiting: isWanted)
     }
 
     private func use(_ place: KeyPath<SceneInterface, PropertyMember<ObjectPath>>) {
@@ -62,20 +86,11 @@ final class NetworkWindow: NewCameraWindow {
     private let address = EntryRow("Address")
     private let user = EntryRow("User")
     private let password = EntryRow("Password", isSecret: true)
-    private let tile = CameraTile(Size(width: 320, height: 180))
-    private let previews: PreviewPictures?
-    private var picture: Paintable?
-    private var following: MainLoop.Timer?
 
     init(over owner: PictureWindow) {
-        previews = owner.daemon.flatMap { try? PreviewPictures($0) }
         let attempt = Button("Try").place(.center, .center)
-        super.init(
-            over: owner,
-            "Add Network Camera",
-            Size(width: 420, height: 540),
-            before: [PreferencesGroup("", [address, user, password]), attempt, tile.widget]
-        )
+        let login = PreferencesGroup("", [address, user, password])
+        super.init(over: owner, "Add Network Camera", before: [login, attempt])
         words.text = "As in “192.168.1.20:8080/video” or “rtsp://camera/live”"
         attempt.onClick { [unowned self] in begin() }
         for row in [address, user, password] { row.onReturn { [unowned self] in begin() } }
@@ -84,15 +99,8 @@ final class NetworkWindow: NewCameraWindow {
             guard !$0.name.hasSuffix(".Busy") else { return }
             (trouble, camera) = (PictureWindow.words($0), nil)
         }
-        window.present()
+        present()
         address.grabFocus()
-        following = MainLoop.Timer(every: 0.1) { [unowned self] in show() }
-        show()
-    }
-
-    override func closed() {
-        following = nil
-        previews?.follow([])
     }
 
     /// Tries what people wrote.
@@ -102,25 +110,19 @@ final class NetworkWindow: NewCameraWindow {
         let place = text.contains("://") ? text : "http://\(text)"
         var login = Options<Control.Login>()
         if !user.text.isEmpty { (login.user, login.password) = (user.text, password.text) }
-        previews?.follow([])
+        (camera, trouble) = (nil, nil)
+        showPicture(false)
         previews?.login = login
         camera = (place.hasPrefix("url:") ? place : "url:\(place)", login)
-        (picture, trouble) = (nil, nil)
         show()
     }
 
-    private func show() {
-        let isSeen = window.isMapped && !window.isMinimized
-        previews?.follow(isSeen ? [camera?.device].compactMap { $0 } : [])
-        if let device = camera?.device {
-            if let pixels = previews?.take(device) { picture = pixels.texture(of: .unit) }
-            if previews?.isLive(device) != true { picture = nil }
+    override func show() {
+        showPicture(camera != nil)
+        if camera != nil {
             words.text = picture == nil ? "Connecting…" : "This is its picture. Use it as:"
-        } else {
-            picture = nil
         }
         if let trouble { words.text = trouble }
-        tile.show("", picture, isWaiting: camera != nil)
         uses.isVisible = picture != nil
     }
 }

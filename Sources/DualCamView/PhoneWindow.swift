@@ -5,116 +5,103 @@ import Frames
 import GTK
 import ViewCore
 
-/// The window that adds a phone: a code to scan, how it goes, and which picture the phone is to be.
+/// The window that adds a phone: a code to scan, then its picture, and which one it is to be.
 ///
 /// - Context: bound to GTK's thread.
 final class PhoneWindow: NewCameraWindow {
     private var url = ""
+    private var code: [String] = []
     /// `true` once the daemon has begun to wait for the phone.
     private var hasBegun = false
+    /// `true` if the phone cannot be added by this code.
     private var isOver = false
-    private var following: MainLoop.Timer?
     private var patience: MainLoop.Timer?
-    private let picture: DrawingArea
-    private let address = Label().shortens()
-    private let again = Button("New Code")
+
+    private let card = Overlay(room: Size(width: PhoneWindow.side, height: PhoneWindow.side))
+    private let title = Label("").style("title-2")
+    private let help = PreferencesGroup("")
+    private let address = Row("Or open this address")
+    private let late = Row("No phone yet")
+    private let again = Button("New Code").place(.center, .center)
 
     /// The side of the code in pixels: a multiple of the modules of one with its margin.
-    private static let side = 41 * 6
+    private static let side = 41 * 5
 
     init(over owner: PictureWindow) {
-        let shown = Shown()
-        picture = DrawingArea { canvas, size in Self.draw(shown.code, on: canvas, size) }
-        picture.request(width: Self.side, height: Self.side)
-        picture.place(.center, .center)
-        super.init(
-            over: owner,
-            "Add Phone",
-            Size(width: 400, height: 480),
-            before: [picture, address.style("numeric")],
-            after: [again.place(.center, .center)]
-        )
+        help.append(Row("About the warning", PhoneWords.scan.dropFirst().joined(separator: " ")))
+        help.append(address)
+        help.append(late)
+        super.init(over: owner, "Add Phone", before: [card, title], after: [again, help])
         camera = ("phone", Options())
-        again.onClick { [unowned self] in pair(shown) }
-        pair(shown)
-        window.present()
-        following = MainLoop.Timer(every: 0.25) { [unowned self] in show() }
+        let picture = DrawingArea { [unowned self] in draw(on: $0, $1) }
+        card.style("card").clip().place(.center, .center).add(picture)
+        picture.describe("Code with the address that the phone opens")
+        again.onClick { [unowned self, unowned picture] in pair(picture) }
+        pair(picture)
+        present()
     }
 
     override func closed() {
-        (following, patience) = (nil, nil)
+        super.closed()
+        patience = nil
         owner.daemon?.call(\PhoneInterface.cancel, ())
     }
 
-    /// The code that is drawn.
-    private final class Shown {
-        var code: [String] = []
-    }
-
-    private static func draw(_ code: [String], on canvas: Canvas, _ size: Size) {
-        guard !code.isEmpty else { return }
-        let white = Color.white()
-        canvas.fill(Rect(x: 0, y: 0, width: Double(size.width), height: Double(size.height)), white)
+    private func draw(on canvas: Canvas, _ size: Size) {
+        canvas.fill(Rect(size), .white())
         // Whole pixels, with a margin of four modules.
-        let step = min(size.width, size.height) / (code.count + 8)
-        let start = (min(size.width, size.height) - step * code.count) / 2
+        let step = Self.side / (code.count + 8)
+        let start = (Self.side - step * code.count) / 2
         for (y, row) in code.enumerated() {
             for (x, module) in row.enumerated() where module == "1" {
-                canvas.fill(
-                    Rect(
-                        x: Double(start + x * step),
-                        y: Double(start + y * step),
-                        width: Double(step),
-                        height: Double(step)
-                    ),
-                    .black(1)
-                )
+                let (x, y) = (Double(start + x * step), Double(start + y * step))
+                let side = Double(step)
+                canvas.fill(Rect(x: x, y: y, width: side, height: side), .black(1))
             }
         }
     }
 
-    private func pair(_ shown: Shown) {
-        (hasBegun, isOver, trouble) = (false, false, nil)
-        words.text = PhoneWords.scan.joined(separator: " ")
-        owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self] answer in
+    private func pair(_ picture: DrawingArea) {
+        (hasBegun, isOver, trouble, late.isVisible) = (false, false, nil, false)
+        owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self, weak picture] answer in
             guard let self else { return }
             switch answer {
-            case .success(let (url, code)):
-                (shown.code, self.url) = (code, url)
-                address.text = url
-                picture.describe("Code with the address \(url)")
-                patience = MainLoop.Timer(after: PhoneWords.patience) { [unowned self] in help() }
-            case .failure(let error):
-                shown.code = []
-                (isOver, trouble) = (true, PictureWindow.words(error))
+            case .success(let offer):
+                (url, code) = offer
+                address.words = url
+                late.words = PhoneWords.nobody(url)
+                patience = MainLoop.Timer(after: PhoneWords.patience) { [unowned self] in
+                    late.isVisible = true
+                }
+            case .failure(let error): (isOver, trouble) = (true, PictureWindow.words(error))
             }
-            picture.redraw()
+            picture?.redraw()
             show()
         }
     }
 
-    private var state: PhoneReport.State? {
-        (owner.daemon?[\PhoneInterface.state]).flatMap { PhoneReport.State(rawValue: $0) }
-    }
-
-    private func help() {
-        let port = url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
-        if state == .waiting { words.text = PhoneWords.nobody(port: port) }
-    }
-
-    private func show() {
+    override func show() {
+        let state = (owner.daemon?[\PhoneInterface.state])
+            .flatMap { PhoneReport.State(rawValue: $0) }
         if state != nil {
             hasBegun = true
         } else if hasBegun, !isOver {
-            (isOver, trouble) = (true, "This code is no longer valid.")
+            (isOver, trouble) = (true, "This code is used up.")
         }
-        let isPaired = owner.daemon?[\PhoneInterface.paired] == true
+        let isPaired = !isOver && owner.daemon?[\PhoneInterface.paired] == true
         let isThere = isPaired && [.live, .ready].contains(state)
-        uses.isVisible = isThere && !isOver
-        picture.isVisible = !isPaired && !isOver
-        address.isVisible = picture.isVisible
+        showPicture(isThere)
+        tile.widget.isVisible = isThere
+        uses.isVisible = isThere
+        card.isVisible = !isPaired && !isOver
+        help.isVisible = card.isVisible && state?.words == nil && !url.isEmpty
         again.isVisible = isOver
-        if isThere { words.text = "The phone is connected. Use it as:" }
-        if let text = trouble ?? state?.words { words.text = text }
+        title.text =
+            isOver
+            ? "No phone was added" : isThere ? "The phone is connected" : "Scan with your phone"
+        words.text =
+            trouble ?? state?.words
+            ?? (isThere
+                ? "Use it as:" : "Its browser asks for the camera. Keep both on the same Wi-Fi.")
     }
 }

@@ -32,7 +32,7 @@ final class RoomTiles {
         }
         let box = FlowBox(most: 3, spacing: 8)
         let title = role == .front ? "The room behind you" : "The room in your view"
-        group = PreferencesGroup(title, "", [box])
+        group = PreferencesGroup(title, [box])
         for (room, button, _) in tiles {
             box.append(button)
             button.onToggle { [unowned self] _ in

@@ -15,7 +15,7 @@ final class SetUpWindow: SideWindow {
     private let back = Button(icon: "go-previous-symbolic", "Back")
     private var following: MainLoop.Timer?
 
-    private let question = SetUpPage("Next")
+    private let question: SetUpPage
     private let tiles = FlowBox(most: 2, spacing: 16)
     private var cells: [Cell] = []
     /// `true` once a camera had the keyboard.
@@ -55,10 +55,10 @@ final class SetUpWindow: SideWindow {
 
     init(over owner: PictureWindow) {
         pictures = CameraPictures(owner)
-        question.content.append(tiles)
-        let phone = Button("Add Phone…").style("flat").place(.center, .start)
+        let phone = Button("Add Phone…")
         phone.onClick { [unowned owner] in owner.show(PhoneWindow.init) }
-        question.content.append(phone)
+        question = SetUpPage("Next", beside: phone)
+        question.content.append(tiles)
         apps.place(.center, .start)
         apps.request(width: 480)
         places.content.append(apps)
@@ -252,11 +252,13 @@ private final class SetUpPage {
     private let title = Label("", wraps: true).style("title-1")
     private let line = Label("", wraps: true).style("dim-label")
 
-    init(_ words: String) {
-        next = Button(words).style("suggested-action", "next").place(.center, .end, margin: 24)
+    init(_ words: String, beside other: Button? = nil) {
+        next = Button(words).style("suggested-action", "next")
+        let buttons = Box(spacing: 12, [other?.style("next"), next].compactMap { $0 })
+        buttons.place(.center, .end, margin: 24)
         content.place(.fill, .fill, margin: 16)
         let scrolled = ScrolledWindow(downwards: content).expand()
-        widget = Box(vertical: true, spacing: 8, [title, line, scrolled, next])
+        widget = Box(vertical: true, spacing: 8, [title, line, scrolled, buttons])
         widget.expand()
     }
 

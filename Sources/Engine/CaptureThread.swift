@@ -321,7 +321,10 @@ package final class CaptureThread: Sendable {
             throw CaptureError(.system, "JPEG", detail: error.description)
         }
         let rooms = RoomStage(slot) { [self] in report(.looking($0), identity) }
-        defer { close(decoder, rooms) }
+        defer {
+            leave(decoder, rooms)
+            if target.withLock({ !$0.forgetsPicture }) { slot.keepCopy() } else { slot.clear() }
+        }
         let limit = max(startTime, Self.stallTimeout(of: stream))
         var delivery = Delivery(stream, of: identity, request, openedAt: start, within: limit)
         var turn = ThreadRun()
@@ -331,7 +334,7 @@ package final class CaptureThread: Sendable {
             guard adapt(&delivery, stream, &seen) else { return }
             sharpen(decoder, rooms, isDelivering: delivery.isDelivering)
             stream.isEveryPictureNeeded = slot.isTapped
-            stream.isShown = slot.isTapped || !slot.extent.isHidden
+            stream.isShown = slot.isWanted
             let deadline = delivery.lastSign + Timestamp(seconds: delivery.limit)
             switch try take(from: stream, decoder, until: deadline) {
             case .outdated(let number, let frame, let jpeg):
@@ -350,6 +353,7 @@ package final class CaptureThread: Sendable {
                 hasDelivered = true
             case .dropped(let fault): try drop(&delivery, fault)
             case .timedOut: try pause(&delivery, stream)
+            case .resting: leave(decoder, rooms)
             case .woken: break
             }
         }
@@ -472,7 +476,7 @@ package final class CaptureThread: Sendable {
         case outdated(UInt64, Frame?, JPEGFrame?)
         /// A damaged picture, or a JPEG with this fault.
         case dropped(JPEGError?)
-        case timedOut, woken
+        case timedOut, woken, resting
     }
 
     /// Waits for the next picture, and decodes it if it is shown and the newest: with a slow
@@ -507,19 +511,20 @@ package final class CaptureThread: Sendable {
         case .dropped: return .dropped(nil)
         case .timedOut: return .timedOut
         case .woken: return .woken
+        case .resting: return .resting
         }
     }
 
     /// Gives the last picture's memory back, which may be the device's. If pictures were not shown,
     /// first makes a small one of the last JPEG, which a later consumer sees blurred.
-    private func close(_ decoder: FrameDecoder, _ rooms: RoomStage) {
+    private func leave(_ decoder: FrameDecoder, _ rooms: RoomStage) {
         if slot.latest == nil,
             let frame = decoder.sharpen(for: .glance).flatMap(rooms.hidden)
         {
             slot.sharpen(frame)
         }
+        decoder.forget()
         slot.releaseOriginal()
-        if target.withLock({ !$0.forgetsPicture }) { slot.keepCopy() } else { slot.clear() }
     }
 }
 

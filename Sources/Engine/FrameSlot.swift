@@ -77,6 +77,8 @@ package final class FrameSlot: Sendable {
         var freeze: Freeze?
         /// `true` if nothing replaces the picture until the camera is opened again.
         var isSettled = false
+        /// The last time that another thread than the composite thread took the newest picture.
+        var lastLook = Timestamp.zero
         /// The newest picture that was published, by its time, and how long that took.
         var published: (taken: Timestamp, delay: Timestamp)?
 
@@ -166,7 +168,25 @@ package final class FrameSlot: Sendable {
     }
 
     /// Gives `tap` every picture from now on; `nil` stops that.
-    package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
+    package func tap(_ tap: (any FrameTap)?) {
+        let camera = state.withLock { state in
+            state.tap = tap
+            return state.camera
+        }
+        camera?.ring()
+    }
+
+    /// The seconds for which a picture is wanted that was looked at.
+    private static let looking = 1.0
+
+    /// `true` while the picture is shown, or somebody takes it.
+    var isWanted: Bool {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            state.tap != nil || !state.extent.isHidden
+                || (now - state.lastLook).seconds < Self.looking
+        }
+    }
 
     /// `true` while there is a tap, which needs every picture.
     var isTapped: Bool { state.withLock { $0.tap != nil } }
@@ -382,7 +402,14 @@ package final class FrameSlot: Sendable {
     /// The newest picture, and what the camera gave for it: a JPEG, or a frame in which the room is
     /// not hidden. All stay, and do not count as shown. Not for the composite thread.
     package var newest: (content: Content, jpeg: JPEGFrame?, original: Frame?) {
-        state.withLock { ($0.content, $0.jpeg, $0.original) }
+        let now = MonotonicClock.now
+        let (newest, camera) = state.withLock { state in
+            let isLookedAt = (now - state.lastLook).seconds < Self.looking / 2
+            if !isLookedAt { state.lastLook = now }
+            return ((state.content, state.jpeg, state.original), isLookedAt ? nil : state.camera)
+        }
+        camera?.ring()
+        return newest
     }
 
     /// Returns the picture that is shown, whole: the one that was kept, or the newest, decoded if

@@ -156,7 +156,7 @@ package final class PreviewThread: Sendable {
                     return nil
                 }
                 frame = made
-            case .outdated, .dropped, .timedOut, .woken: return nil
+            case .outdated, .dropped, .timedOut, .woken, .resting: return nil
             }
             let raster = Raster(frame).reduced(into: bounds).turned(by: transform)
             return try? JPEGCodec.encode(raster, quality: quality)
@@ -169,7 +169,7 @@ extension CapturedEvent {
     fileprivate var hasPixels: Bool {
         switch self {
         case .frame, .jpeg: true
-        case .outdated, .dropped, .timedOut, .woken: false
+        case .outdated, .dropped, .timedOut, .woken, .resting: false
         }
     }
 
@@ -177,7 +177,7 @@ extension CapturedEvent {
     fileprivate var isPicture: Bool {
         switch self {
         case .frame, .jpeg, .outdated: true
-        case .dropped, .timedOut, .woken: false
+        case .dropped, .timedOut, .woken, .resting: false
         }
     }
 }

@@ -101,6 +101,9 @@ package final class FrameDecoder {
         return try? decode(jpeg, header, scale)?.frame
     }
 
+    /// Forgets the newest JPEG: it is too old to be shown.
+    package func forget() { newest = nil }
+
     private func decode(
         _ jpeg: JPEGFrame,
         _ header: JPEGDecoder.Header,

@@ -24,20 +24,6 @@ import Testing
         #expect(!no.contains(where: isPrivate))
     }
 
-    @Test func aRequestIsReadAsItWasWritten() {
-        let pem = "-----BEGIN\n…\n"
-        for (key, certificate) in [("ab", pem), ("", "")] {
-            let request = PhoneRequest(
-                host: "10.0.0.1:8447",
-                address: 0x0100_000a,
-                key: key,
-                certificate: certificate
-            )
-            #expect(PhoneRequest(request.text) == request)
-        }
-        #expect(PhoneRequest("") == nil && PhoneRequest("a\nb\nc\nd") == nil)
-    }
-
     /// The process may be a stranger's by now.
     @Test func newsThatDoNotFitAreNone() {
         let hash = String(repeating: "a0", count: 32)
@@ -48,8 +34,6 @@ import Testing
             "told", "told state=away", "certificate x", "anything",
         ]
         for text in none { #expect(PhoneNews(text) == nil, "\(text)") }
-        #expect(bytes(hexadecimal: hash)?.count == 32 && bytes(hexadecimal: "a") == nil)
-        #expect(hexadecimal([0, 0x5a, 0xff]) == "005aff")
     }
 
     @Test func theBookKeepsPhonesAndLeavesOutWhatItIsNot() {

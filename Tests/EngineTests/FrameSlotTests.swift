@@ -66,6 +66,20 @@ import Testing
         #expect(slot.latest?.sequence == 4, "a damaged one leaves the one before")
     }
 
+    @Test func `wakes its camera for who looks, and is wanted for a while`() throws {
+        let camera = try Bell()
+        func rings() -> Bool { camera.wait(until: MonotonicClock.now) }
+        slot.attach(camera)
+        slot.show(at: .hidden)
+        #expect(!slot.isWanted && !rings())
+        _ = slot.newest
+        #expect(slot.isWanted && rings())
+        _ = slot.newest
+        #expect(!rings(), "it is awake")
+        slot.tap(Received())
+        #expect(rings())
+    }
+
     /// Returns a frame of stripes that differ by `contrast`.
     private func striped(_ number: UInt64, _ contrast: UInt8) -> Frame {
         let frame = frame(number)

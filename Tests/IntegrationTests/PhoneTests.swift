@@ -27,11 +27,12 @@ extension DaemonTests {
             """
         private static let size = Size(width: 640, height: 360)
         private static let area = Rect(x: 0, y: 0, width: 640, height: 360)
-        private static let place = "\(PrivateNetwork.address):8447"
+        private static func place(_ port: Int) -> String { "\(PrivateNetwork.address):\(port)" }
 
-        private func with(_ body: (Daemon) throws -> Void) throws {
+        private func with(front: String = "test", _ body: (Daemon) throws -> Void) throws {
             try PrivateSession.with { session in
-                let daemon = try Daemon(Self.configuration, in: session, network: true)
+                let configuration = Self.configuration.replacing(#""test""#, with: "\"\(front)\"")
+                let daemon = try Daemon(configuration, in: session, network: true)
                 try body(daemon)
             }
         }
@@ -40,20 +41,23 @@ extension DaemonTests {
         private func phone(
             _ daemon: Daemon,
             _ what: String,
-            _ more: [String]
+            _ more: [String],
+            port: Int = 8447
         ) throws -> Child {
             let script = repository.appending(path: "Tests/Phone/phone.py").path
             let command =
-                PrivateNetwork.of(daemon.program.id) + ["python3", script, Self.place, what] + more
+                PrivateNetwork.of(daemon.program.id)
+                + ["python3", script, Self.place(port), what] + more
             return try daemon.session.run(command[0], Array(command.dropFirst()))
         }
 
         private func answer(
             _ daemon: Daemon,
             _ what: String,
-            _ more: String...
+            _ more: String...,
+            port: Int = 8447
         ) throws -> [String: Any] {
-            let child = try phone(daemon, what, more)
+            let child = try phone(daemon, what, more, port: port)
             let status = try child.wait(within: 60)
             try #require(status == .status(0), "\(child.errors)")
             let found = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
@@ -61,15 +65,19 @@ extension DaemonTests {
         }
 
         /// Adds a phone, and returns its key.
-        private func pair(_ daemon: Daemon) throws -> String {
-            let reply = try daemon.call("Pair", of: .phone)
+        private func pair(_ daemon: Daemon, _ name: String = "", port: Int = 8447) throws -> String
+        {
+            let reply = try daemon.call("Pair", of: .phone, options: ["name": .string(name)])
             let url = try #require(reply.first?.string)
-            let start = "https://\(Self.place)/"
+            let start = "https://\(Self.place(port))/"
             try #require(url.hasPrefix(start) && url.count == start.count + 22, "\(url)")
             let code = String(url.dropFirst(start.count))
-            #expect(try answer(daemon, "pair", String(code.reversed()))["status"] as? Int == 401)
-            let paired = try answer(daemon, "pair", code)
-            #expect(try answer(daemon, "pair", code)["status"] as? Int == 401, "it works once")
+            func status(_ code: String) throws -> Int? {
+                try answer(daemon, "pair", code, port: port)["status"] as? Int
+            }
+            #expect(try status(String(code.reversed())) == 401)
+            let paired = try answer(daemon, "pair", code, port: port)
+            #expect(try status(code) == 401, "it works once")
             return try #require(paired["key"] as? String)
         }
 
@@ -83,9 +91,13 @@ extension DaemonTests {
                 .split(separator: "\n").first.flatMap { pid_t($0) }
         }
 
-        private func picture(in daemon: Daemon) throws -> String {
-            let path = "\(daemon.session.directory)/picture.jpg"
-            try Data(counted(7, Self.size)).write(to: URL(filePath: path))
+        private func picture(
+            in daemon: Daemon,
+            _ number: Int = 7,
+            _ size: Size = size
+        ) throws -> String {
+            let path = "\(daemon.session.directory)/picture-\(number).jpg"
+            try Data(counted(number, size)).write(to: URL(filePath: path))
             return path
         }
 
@@ -100,17 +112,28 @@ extension DaemonTests {
 
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                let phone = try phone(daemon, "send", [key, picture(in: daemon)])
+                let upright = Size(width: 360, height: 640)
+                let phone = try phone(
+                    daemon,
+                    "send",
+                    [key, picture(in: daemon), picture(in: daemon, 9, upright)]
+                )
                 func streams(_ phone: Child) throws {
                     try eventually("the camera to stream", while: phone) {
                         try daemon.state(of: DualCam.backPath) == "streaming"
                     }
                 }
                 try streams(phone)
-                try eventually("the phone's picture") {
-                    let picture = StreamPicture(try reader.next(), size: Self.size)
-                    return picture.counter(of: Self.size, in: Self.area) == 7
+                func shows(_ number: Int, in area: Rect) throws {
+                    try eventually("picture \(number)") {
+                        let picture = StreamPicture(try reader.next(), size: Self.size)
+                        return picture.counter(of: Self.size, in: area) == number
+                    }
                 }
+                // It is turned, and turned back.
+                try shows(7, in: Self.area)
+                try shows(9, in: Rect(x: 218.75, y: 0, width: 202.5, height: 360))
+                try shows(7, in: Self.area)
                 try daemon.call("Cancel", of: .phone)
 
                 // The zoom, the light and the other camera are commands to the page.
@@ -132,6 +155,15 @@ extension DaemonTests {
                 )
                 try asks("\"side\":\"front\"")
 
+                // Nothing is sent while its picture is hidden, and soon its camera is off.
+                try daemon.call("Swap", of: .scene)
+                try asks("\"rate\":0")
+                try asks("\"run\":false")
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+                try daemon.call("Swap", of: .scene)
+                try asks("\"run\":true")
+                try shows(7, in: Self.area)
+
                 // With privacy nothing is left, and the phone was told first.
                 try daemon.set("Enabled", of: .privacy, to: .boolean(true))
                 try eventually("nothing to listen") { try !isListening(daemon) }
@@ -146,6 +178,23 @@ extension DaemonTests {
                 try eventually("nothing to listen") { try !isListening(daemon) }
                 let late = try self.phone(daemon, "send", [key, picture(in: daemon)])
                 #expect(try late.wait() == .status(1) && late.errors.contains("refused"))
+            }
+        }
+
+        @Test func twoPhonesAreTwoCameras() throws {
+            try with(front: "phone:work") { daemon in
+                let keys = [try pair(daemon), try pair(daemon, "work", port: 8448)]
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let phones = try [8447, 8448].enumerated().map {
+                    try phone(daemon, "send", [keys[$0], picture(in: daemon)], port: $1)
+                }
+                for (phone, path) in zip(phones, [DualCam.backPath, DualCam.frontPath]) {
+                    try daemon.call("Swap", of: .scene)
+                    try eventually("\(path)", while: phone) {
+                        try daemon.state(of: path) == "streaming"
+                    }
+                }
             }
         }
 

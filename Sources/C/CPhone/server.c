@@ -28,15 +28,19 @@ bool cphone_load(void)
 
 // MARK: The certificate
 
-bool cphone_make_certificate(uint32_t address, char *pem, size_t room)
+bool cphone_make_certificate(const char *host, char *pem, size_t room)
 {
+    struct in_addr address;
+    char text[INET_ADDRSTRLEN] = "";
+    sscanf(host, "%15[^:]", text);
     gnutls_x509_privkey_t key = NULL;
     gnutls_x509_crt_t certificate = NULL;
     gnutls_datum_t texts[2] = {{NULL, 0}, {NULL, 0}};
     uint8_t serial[16];
     time_t day = 24 * 60 * 60, now = time(NULL);
     // Browsers refuse a serial number that another certificate of the same name has.
-    bool is_made = getrandom(serial, sizeof serial, 0) == sizeof serial;
+    bool is_made = inet_pton(AF_INET, text, &address) == 1
+                   && getrandom(serial, sizeof serial, 0) == sizeof serial;
     serial[0] = (serial[0] & 0x7F) | 1;
 #define TRY(name, ...) is_made = is_made && TLS(name, __VA_ARGS__) == 0
     TRY(x509_privkey_init, &key);
@@ -84,6 +88,8 @@ bool cphone_is_valid(const char *pem)
 enum {
     // Of one request: bytes of a picture and of words, milliseconds to arrive and of waiting.
     most_picture = 4 << 20, most_words = 1024, most_upload_time = 10000, most_wait = 20000,
+    // Milliseconds between two looks at these times.
+    most_pause = 1000,
     // At a time, of all: pictures that arrive, and requests that wait.
     most_uploads = 4, most_waiting = 4,
     // Connections, all and of one address, their seconds of silence, and memory for their headers.
@@ -106,7 +112,7 @@ struct stranger {
     int64_t start;
 };
 
-enum kind { page, pairing, picture, words, waiting };
+enum kind { pairing, picture, words, waiting };
 
 // A request that has passed all checks of what comes before its body.
 struct request {
@@ -115,8 +121,6 @@ struct request {
     int64_t start;
     uint64_t number;
     bool has_waited;
-    // Of a page.
-    const char *type, *text;
     size_t count, room;
     uint8_t body[];
 };
@@ -128,8 +132,8 @@ struct cphone {
     void *context;
     void (*happen)(void *, enum cphone_event, const void *, size_t);
     char code[cphone_code_length + 1];
-    bool has_key;
-    uint8_t hash[cphone_hash_length];
+    // Of the key; empty without one.
+    char hash[cphone_hash_length + 1];
     // The page that sends: of several with the key the last one that was opened.
     char current[33];
     uint64_t last_picture;
@@ -252,12 +256,25 @@ static uint64_t number(struct MHD_Connection *connection, const char *name)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
+// Writes 32 bytes as digits, with an end.
+static void write_digits(char *digits, const uint8_t *bytes)
+{
+    for (int index = 0; index < 32; index++) snprintf(digits + 2 * index, 3, "%02x", bytes[index]);
+}
+
+static bool hash_key(const char *key, char *digits)
+{
+    uint8_t hash[32];
+    if (TLS(hash_fast, GNUTLS_DIG_SHA256, key, 64, hash) != 0) return false;
+    write_digits(digits, hash);
+    return true;
+}
+
 static bool has_key(struct cphone *phone, struct MHD_Connection *connection)
 {
     const char *key = header(connection, "X-DualCam-Key");
-    uint8_t hash[cphone_hash_length];
-    return phone->has_key && key && strlen(key) == 64
-           && TLS(hash_fast, GNUTLS_DIG_SHA256, key, 64, hash) == 0
+    char hash[sizeof phone->hash];
+    return phone->hash[0] && key && strlen(key) == 64 && hash_key(key, hash)
            && TLS(memcmp, hash, phone->hash, sizeof hash) == 0;
 }
 
@@ -285,11 +302,10 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
     if (!is_right || getrandom(random, sizeof random, 0) != sizeof random)
         return refuse_guess(phone, connection);
     char key[65];
-    for (int index = 0; index < 32; index++) snprintf(key + 2 * index, 3, "%02x", random[index]);
-    if (TLS(hash_fast, GNUTLS_DIG_SHA256, key, 64, phone->hash) != 0) return MHD_NO;
-    phone->has_key = true;
+    write_digits(key, random);
+    if (!hash_key(key, phone->hash)) return MHD_NO;
     phone->code[0] = phone->current[0] = 0;
-    phone->happen(phone->context, cphone_paired, phone->hash, sizeof phone->hash);
+    phone->happen(phone->context, cphone_paired, phone->hash, cphone_hash_length);
     return answer(connection, MHD_HTTP_OK, "text/plain", key, MHD_RESPMEM_MUST_COPY);
 }
 
@@ -297,7 +313,6 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
 static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *connection, struct request *request)
 {
     switch (request->kind) {
-    case page: return answer(connection, MHD_HTTP_OK, request->type, request->text, MHD_RESPMEM_PERSISTENT);
     case pairing: return pair(phone, connection, request);
     case picture:
         // One that another has overtaken is of no use.
@@ -323,6 +338,18 @@ static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *conne
 
 // MARK: Requests
 
+// Answers a request for a page, with any code: which is right is not said to who only looks.
+static enum MHD_Result give_page(struct cphone *phone, struct MHD_Connection *connection, const char *path)
+{
+    const char *type = "text/html; charset=utf-8", *text = NULL;
+    if (!strcmp(path, "/") || strlen(path) == cphone_code_length + 1) text = phone->pages.page;
+    if (!strcmp(path, "/app.js")) type = "text/javascript; charset=utf-8", text = phone->pages.script;
+    if (!strcmp(path, "/style.css")) type = "text/css; charset=utf-8", text = phone->pages.style;
+    if (!text) return refuse(connection, MHD_HTTP_NOT_FOUND);
+    if (text == phone->pages.page) phone->happen(phone->context, cphone_seen, NULL, 0);
+    return answer(connection, MHD_HTTP_OK, type, text, MHD_RESPMEM_PERSISTENT);
+}
+
 // Checks all that comes before a request's body, and gives it room.
 static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connection, const char *path,
                              const char *method, struct request **result)
@@ -332,30 +359,19 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     if (origin && strcmp(origin, phone->origin)) return refuse(connection, MHD_HTTP_FORBIDDEN);
     bool gets = !strcmp(method, "GET");
     if (!gets && strcmp(method, "POST")) return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
-    const char *type = "text/html; charset=utf-8", *text = NULL;
-    enum kind kind;
+    enum kind kind = waiting;
+    if (gets && strcmp(path, "/wait")) return give_page(phone, connection, path);
     if (!gets) {
         if (!strcmp(path, "/picture")) kind = picture;
         else if (!strcmp(path, "/pair")) kind = pairing;
         else if (!strcmp(path, "/state")) kind = words;
         else return refuse(connection, MHD_HTTP_NOT_FOUND);
-    } else if (!strcmp(path, "/wait")) kind = waiting;
-    else {
-        kind = page;
-        // With any code: which is right is not said to who only looks.
-        if (!strcmp(path, "/") || strlen(path) == cphone_code_length + 1) text = phone->pages.page;
-        if (!strcmp(path, "/app.js")) type = "text/javascript; charset=utf-8", text = phone->pages.script;
-        if (!strcmp(path, "/style.css")) type = "text/css; charset=utf-8", text = phone->pages.style;
-        if (!text) return refuse(connection, MHD_HTTP_NOT_FOUND);
-        if (text == phone->pages.page) phone->happen(phone->context, cphone_seen, NULL, 0);
     }
-    bool needs_key = kind != pairing && kind != page;
-    if (needs_key && !has_key(phone, connection)) return refuse_guess(phone, connection);
-    if (needs_key) forget_stranger(phone, connection);
-
     const char *name = header(connection, "X-DualCam-Page");
     uint64_t after = number(connection, kind == waiting ? "after" : "n");
-    if (needs_key) {
+    if (kind != pairing) {
+        if (!has_key(phone, connection)) return refuse_guess(phone, connection);
+        forget_stranger(phone, connection);
         if (!name || !name[0] || strlen(name) >= sizeof phone->current)
             return refuse(connection, MHD_HTTP_BAD_REQUEST);
         bool is_other = strcmp(name, phone->current);
@@ -380,9 +396,8 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     struct request *request = calloc(1, sizeof *request + count);
     if (!request) return MHD_NO;
     *request = (struct request){
-        .kind = kind, .connection = connection, .start = now(), .number = after, .type = type,
-        .text = text, .room = count};
-    if (needs_key) phone->requests++;
+        .kind = kind, .connection = connection, .start = now(), .number = after, .room = count};
+    if (kind != pairing) phone->requests++;
     if (kind == picture) phone->uploads++;
     *result = request;
     return MHD_YES;
@@ -412,7 +427,7 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
     if (!request) return;
     for (int index = 0; index < most_waiting; index++)
         if (phone->waiting[index] == request) phone->waiting[index] = NULL;
-    if (request->kind != page && request->kind != pairing) phone->requests--;
+    if (request->kind != pairing) phone->requests--;
     if (request->kind == picture) phone->uploads--;
     free(request);
     *state = NULL;
@@ -451,10 +466,9 @@ void cphone_admit(struct cphone *phone, const char *code)
     snprintf(phone->code, sizeof phone->code, "%s", code);
 }
 
-void cphone_know(struct cphone *phone, const uint8_t *hash)
+void cphone_know(struct cphone *phone, const char *hash)
 {
-    phone->has_key = true;
-    memcpy(phone->hash, hash, sizeof phone->hash);
+    snprintf(phone->hash, sizeof phone->hash, "%s", hash);
 }
 
 void cphone_tell(struct cphone *phone, const char *text, uint64_t number)
@@ -475,20 +489,9 @@ int cphone_descriptor(struct cphone *phone)
 
 int cphone_timeout(struct cphone *phone)
 {
-    unsigned MHD_LONG_LONG most = most_wait;
-    if (MHD(get_timeout, phone->daemon, &most) != MHD_YES || most > most_wait) most = most_wait;
-    int64_t end = now() + (int64_t)most;
-    for (int index = 0; index < most_waiting; index++) {
-        const struct request *request = phone->waiting[index];
-        if (request && request->start + most_wait < end) end = request->start + most_wait;
-    }
-    for (int index = 0; index < most_connections; index++) {
-        const struct stranger *stranger = &phone->strangers[index];
-        if (stranger->connection && stranger->start + most_strange_time < end)
-            end = stranger->start + most_strange_time;
-    }
-    int64_t left = end - now();
-    return left > 0 ? (int)left : 0;
+    // Its own times need not be kept to the second.
+    unsigned MHD_LONG_LONG left = most_pause;
+    return MHD(get_timeout, phone->daemon, &left) == MHD_YES && left < most_pause ? (int)left : most_pause;
 }
 
 int cphone_run(struct cphone *phone)

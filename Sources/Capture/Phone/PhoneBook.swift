@@ -25,7 +25,7 @@ struct PhoneBook {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: " ", omittingEmptySubsequences: false)
             guard parts.count == 3, let port = Int(parts[1]), PhoneListener.ports.contains(port),
-                bytes(hexadecimal: String(parts[2]))?.count == 32
+                isKeyHash(parts[2])
             else { continue }
             phones[String(parts[0])] = Phone(port: port, key: String(parts[2]))
         }

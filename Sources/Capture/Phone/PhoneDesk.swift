@@ -70,9 +70,7 @@ final class PhoneDesk {
         }
     }
 
-    func adapt(_ box: PhoneBox, to wish: PhoneWish) {
-        change(box.name) { ($0.size, $0.rate) = (wish.size, wish.rate) }
-    }
+    func adapt(_ box: PhoneBox, to wish: PhoneWish) { links[box.name]?.adapt(box, to: wish) }
 
     func detach(_ box: PhoneBox) { links[box.name]?.detach(box) }
 
@@ -119,16 +117,10 @@ final class PhoneDesk {
         switch event {
         case .said: report(.served(link.name, at: link.host, link.report))
         case .certificate(let text):
-            if let failure = attempt({ () throws(SystemError) in
-                try book.set(certificate: text)
-            }) {
-                Log.capture.warning("no certificate kept", metadata: ["reason": "\(failure)"])
-            }
+            keep { () throws(SystemError) in try book.set(certificate: text) }
         case .paired(let key):
             let phone = PhoneBook.Phone(port: link.port, key: key)
-            if let failure = attempt({ () throws(SystemError) in try book.set(link.name, phone) }) {
-                Log.capture.warning("phone not kept", metadata: ["reason": "\(failure)"])
-            }
+            keep { () throws(SystemError) in try book.set(link.name, phone) }
             reportKnown()
             report(.paired(link.name))
         case .idle: end(link, because: nil)
@@ -136,9 +128,10 @@ final class PhoneDesk {
         }
     }
 
-    private func attempt(_ body: () throws(SystemError) -> Void) -> SystemError? {
-        do throws(SystemError) { try body() } catch { return error }
-        return nil
+    private func keep(_ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) { try body() } catch {
+            Log.capture.warning("phone not kept", metadata: ["reason": "\(error)"])
+        }
     }
 
     private func end(_ link: PhoneLink, because reason: String?) {
@@ -182,13 +175,14 @@ final class PhoneLink {
     private var idle: EventLoop.Timer?
     private var check: EventLoop.Timer?
     private var pace: EventLoop.Timer?
-    private var boxes: [PhoneBox] = []
+    private var boxes: [(box: PhoneBox, wish: PhoneWish)] = []
     private var isAdding = false
-    private var isResting = false
+    /// `true` while the phone's camera is to be on.
+    private var runs = false
     private var isListening = false
     private var code = ""
     private var answers: [Answer] = []
-    private var wish = PhoneWish()
+    private var wish = PhoneWish(rate: 0)
     /// The last words to the page, and their number, which no earlier process had.
     private var words = ""
     private var number = UInt64(max(0, MonotonicClock.now.nanoseconds / 1_000_000))
@@ -199,9 +193,9 @@ final class PhoneLink {
 
     /// The bytes of the longest JPEG that a phone may send.
     static let longestPicture = 4 << 20
-    /// The seconds for which pictures go on after nobody wants any, since a camera that is opened
-    /// anew should not be off between; for which the process stays; between two looks at the
-    /// address; and between two reports.
+    /// The seconds for which the phone's camera stays on after nobody wants a picture, since it
+    /// should not be off between two uses; for which the process stays without a camera that is
+    /// open; between two looks at the address; and between two reports.
     private static let (resting, idling, checking, pacing) = (2.0, 60.0, 5.0, 0.1)
     /// The seconds that the page has to hear of the end.
     private static let farewell = 0.4
@@ -227,18 +221,14 @@ final class PhoneLink {
         // Last, since there is no `deinit` if something before it throws.
         message = .allocate(byteCount: PictureMessage.longest, alignment: 8)
         // At another port the page has another origin, and not its key.
-        let request = PhoneRequest(
-            host: host,
-            address: address.number,
-            key: known?.port == port ? known?.key ?? "" : "",
-            certificate: certificate
-        )
-        try process.send(Array(request.text.utf8), [memory.file, listener.descriptor.number])
+        let key = known?.port == port ? known?.key ?? "" : ""
+        let request = "\(host)\n\(key)\n\(certificate)"
+        try process.send(Array(request.utf8), [memory.file, listener.descriptor.number])
         rest = try loop.timer { [unowned self] in
-            isResting = false
+            runs = false
             tell()
         }
-        idle = try loop.timer { [unowned self] in if !isWanted { handle(.idle) } }
+        idle = try loop.timer { [unowned self] in handle(.idle) }
         pace = try loop.timer { [unowned self] in
             isPaced = false
             if hasNews { reportNews() }
@@ -251,20 +241,16 @@ final class PhoneLink {
         }
         watch = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in receive() }
         check?.arm(after: Self.checking)
-        idle?.arm(after: Self.idling)
-        tell()
+        follow()
     }
 
     deinit { message.deallocate() }
 
-    private var isWanted: Bool { isAdding || !boxes.isEmpty }
-
     func add(_ answer: @escaping Answer) {
         isAdding = true
-        idle?.disarm()
         code = Self.newCode()
         offer("code\n\(code)")
-        tell()
+        follow()
         answers.append(answer)
         answerWaiting()
     }
@@ -274,22 +260,25 @@ final class PhoneLink {
         code = ""
         offer("code\n")
         answer(.failure(PhoneFailure("It was cancelled.")))
-        wantLess()
+        follow()
     }
 
     func attach(_ box: PhoneBox) {
-        boxes.append(box)
-        idle?.disarm()
-        (wish.size, wish.rate) = (box.wish.size, box.wish.rate)
+        boxes.append((box, box.wish))
         let report = report
         box.change { $0.report = report }
-        tell()
+        follow()
+    }
+
+    func adapt(_ box: PhoneBox, to wish: PhoneWish) {
+        guard let index = boxes.firstIndex(where: { $0.box === box }) else { return }
+        boxes[index].wish = wish
+        follow()
     }
 
     func detach(_ box: PhoneBox) {
-        guard boxes.contains(where: { $0 === box }) else { return }
-        boxes.removeAll { $0 === box }
-        wantLess()
+        boxes.removeAll { $0.box === box }
+        follow()
     }
 
     func change(_ change: (inout PhoneWish) -> Void) {
@@ -297,18 +286,26 @@ final class PhoneLink {
         tell()
     }
 
-    private func wantLess() {
-        guard !isWanted else { return }
-        isResting = true
-        rest?.arm(after: Self.resting)
-        idle?.arm(after: Self.idling)
+    /// Follows what is wanted: by the most demanding of those that have the camera open.
+    private func follow() {
+        let wishes = boxes.map(\.wish).filter { $0.rate > 0 }
+        wish.rate = wishes.map(\.rate).max() ?? 0
+        wish.size = wishes.map(\.size).max { $0.width < $1.width } ?? wish.size
+        if isAdding || !boxes.isEmpty { idle?.disarm() } else { idle?.arm(after: Self.idling) }
+        if isAdding || wish.rate > 0 {
+            runs = true
+            rest?.disarm()
+        } else if runs {
+            rest?.arm(after: Self.resting)
+        }
+        tell()
     }
 
     func end(because reason: String?) {
         isOver = true
         watch?.cancel()
-        (isAdding, isResting) = (false, false)
-        for box in boxes {
+        runs = false
+        for (box, _) in boxes {
             box.change {
                 $0.failure = reason ?? "It is not served any more."
                 $0.picture = nil
@@ -332,7 +329,7 @@ final class PhoneLink {
     /// Tells the page what is wanted, if that is something else than before.
     private func tell() {
         var fields = [
-            "\"run\":\(isWanted || isResting)", "\"side\":\"\(wish.side.rawValue)\"",
+            "\"run\":\(runs)", "\"side\":\"\(wish.side.rawValue)\"",
             "\"width\":\(wish.size.width)", "\"height\":\(wish.size.height)",
             "\"rate\":\(wish.rate)", "\"light\":\(wish.light)", "\"name\":\"\(Self.computer)\"",
         ]
@@ -439,7 +436,7 @@ final class PhoneLink {
             timestamp: picture.arrival,
             sequence: picture.sequence
         )
-        for box in boxes { box.change { $0.picture = frame } }
+        for (box, _) in boxes { box.change { $0.picture = frame } }
     }
 
     /// Returns `false` for what no honest process says.
@@ -472,7 +469,7 @@ final class PhoneLink {
     private func say(_ said: PhoneReport) {
         guard said != report else { return }
         report = said
-        for box in boxes { box.change { $0.report = said } }
+        for (box, _) in boxes { box.change { $0.report = said } }
         hasNews = true
         if !isPaced { reportNews() }
     }

@@ -19,12 +19,15 @@ package enum PhoneHelper {
         signal(SIGPIPE, SIG_IGN)
         var server: Server?
         HelperService.stream(memory: memory, descriptors: 2) { message, files in
-            guard let request = PhoneRequest(String(decoding: message, as: UTF8.self)) else {
-                return nil
-            }
+            // The address and port, the key's SHA-256 and the certificate, either of which may be
+            // missing.
+            let lines = String(decoding: message, as: UTF8.self)
+                .split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+                .map(String.init)
+            guard lines.count == 3 else { return nil }
             do throws(NetworkError) {
                 // What needs files comes first: libraries, and the configuration of GnuTLS.
-                server = try Server(request, memory: files[0], listener: files[1])
+                server = try Server(lines, memory: files[0], listener: files[1])
             } catch {
                 PictureOutlet.report(error)
                 return nil
@@ -56,17 +59,17 @@ package enum PhoneHelper {
         }
 
         init(
-            _ request: PhoneRequest,
+            _ request: [String],
             memory: CInt,
             listener: CInt
         ) throws(NetworkError) {
             guard cphone_load() else {
                 throw NetworkError(.unsupported, "libmicrohttpd is not installed")
             }
-            var certificate = request.certificate
+            var certificate = request[2]
             if !cphone_is_valid(certificate) {
                 var text = [CChar](repeating: 0, count: PictureMessage.longest / 2)
-                guard cphone_make_certificate(request.address, &text, text.count) else {
+                guard cphone_make_certificate(request[0], &text, text.count) else {
                     throw NetworkError(.system, "no certificate can be made")
                 }
                 certificate = String(
@@ -84,7 +87,7 @@ package enum PhoneHelper {
             handle = cphone_make(
                 listener,
                 certificate,
-                request.host,
+                request[0],
                 Self.pages,
                 Unmanaged.passUnretained(self).toOpaque()
             ) { context, event, bytes, count in
@@ -93,9 +96,7 @@ package enum PhoneHelper {
                     .happen(event, UnsafeRawBufferPointer(start: bytes, count: count))
             }
             guard handle != nil else { throw NetworkError(.system, "no server can be made") }
-            if let key = bytes(hexadecimal: request.key), key.count == cphone_hash_length {
-                cphone_know(handle, key)
-            }
+            cphone_know(handle, request[1])
             take = { [unowned self] in carryOut(String(decoding: $0, as: UTF8.self)) }
         }
 
@@ -122,9 +123,13 @@ package enum PhoneHelper {
             lastSign = now
             switch event {
             case cphone_picture: outlet.put(bytes.count) { $0.copyMemory(from: bytes) }
-            case cphone_paired: PictureOutlet.send(.said("paired \(hexadecimal(bytes))"))
-            default: PictureOutlet.send(.said("told \(String(decoding: bytes, as: UTF8.self))"))
+            case cphone_paired: send("paired", bytes)
+            default: send("told", bytes)
             }
+        }
+
+        private func send(_ word: String, _ bytes: UnsafeRawBufferPointer) {
+            PictureOutlet.send(.said("\(word) \(String(decoding: bytes, as: UTF8.self))"))
         }
 
         private static var now: Int64 { MonotonicClock.now.nanoseconds / 1_000_000 }
@@ -141,7 +146,7 @@ package enum PhoneHelper {
                     ),
                     pollfd(fd: cphone_descriptor(handle), events: Int16(POLLIN), revents: 0)
                 )
-                let timeout = min(cphone_timeout(handle), end == nil ? 1000 : 10)
+                let timeout = end == nil ? cphone_timeout(handle) : 10
                 withUnsafeMutableBytes(of: &watched) {
                     _ = poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, timeout)
                 }

@@ -51,9 +51,6 @@ package final class Phones: Sendable {
         self.report = report
     }
 
-    /// `true` if phones were added, or tried to, in an earlier run.
-    private static var hasBook: Bool { ((try? StateFile("phones")?.exists()) ?? nil) ?? false }
-
     /// Starts the thread if there is none. One step, since several threads may want it.
     private func start() throws(SystemError) {
         try worker.withLock { worker throws(SystemError) in
@@ -74,15 +71,23 @@ package final class Phones: Sendable {
         }
     }
 
-    private func post(_ work: @escaping @Sendable (PhoneDesk) -> Void) {
+    /// Lets the thread do `work`, if there is one.
+    func post(_ work: @escaping @Sendable (PhoneDesk) -> Void) {
         worker.withLock { $0 }?.post(work)
+    }
+
+    /// Lets the thread do `work`. Returns the reason if there is none.
+    private func begin(_ work: @escaping @Sendable (PhoneDesk) -> Void) -> SystemError? {
+        do throws(SystemError) { try start() } catch { return error }
+        post(work)
+        return nil
     }
 
     /// Reports the phones that an earlier run has added, if any.
     package func load() {
-        guard Self.hasBook else { return }
-        try? start()
-        post { $0.reportKnown() }
+        // Without such a file no phone was added, or tried to.
+        guard (try? StateFile("phones")?.exists()) == true else { return }
+        _ = begin { $0.reportKnown() }
     }
 
     /// Serves the phone called `name`, and offers it a code, at `address` or at that of the default
@@ -92,12 +97,8 @@ package final class Phones: Sendable {
         at address: String? = nil,
         done: @escaping @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
     ) {
-        do throws(SystemError) {
-            try start()
-            post { $0.add(name, at: address, done: done) }
-        } catch {
-            done(.failure(PhoneFailure("\(error)")))
-        }
+        let failure = begin { $0.add(name, at: address, done: done) }
+        if let failure { done(.failure(PhoneFailure("\(failure)"))) }
     }
 
     /// Serves the phone called `name` no longer only because it is being added.
@@ -105,16 +106,8 @@ package final class Phones: Sendable {
 
     /// Forgets a phone: its key is worth nothing from now on. `done` is called on another thread,
     /// with the reason if it is still in the file.
-    package func forget(
-        _ name: String,
-        done: @escaping @Sendable (SystemError?) -> Void
-    ) {
-        do throws(SystemError) {
-            try start()
-            post { done($0.forget(name)) }
-        } catch {
-            done(error)
-        }
+    package func forget(_ name: String, done: @escaping @Sendable (SystemError?) -> Void) {
+        if let failure = begin({ done($0.forget(name)) }) { done(failure) }
     }
 
     /// Ends all helper processes, and lets none start, until it is called with `true`.
@@ -134,12 +127,8 @@ package final class Phones: Sendable {
 
     /// Serves the phone of `box`, which gets its pictures. Throws `SystemError` without a thread.
     func attach(_ box: PhoneBox) throws(SystemError) {
-        try start()
-        post { $0.attach(box) }
+        if let failure = begin({ $0.attach(box) }) { throw failure }
     }
-
-    func adapt(_ box: PhoneBox, to wish: PhoneWish) { post { $0.adapt(box, to: wish) } }
-    func detach(_ box: PhoneBox) { post { $0.detach(box) } }
 
     /// The last words of the page; `nil` while the phone is not served.
     func report(of name: String) -> PhoneReport? { reports.withLock { $0[name] } }
@@ -165,6 +154,7 @@ package struct PhoneFailure: Error {
 /// The picture that a phone is asked for.
 struct PhoneWish: Hashable, Sendable {
     var size = Size(width: 1280, height: 720)
+    /// The pictures of a second; 0: none is wanted.
     var rate = 30
     var side = PhoneReport.Side.back
     var zoom: Double?

@@ -1,16 +1,17 @@
 /// The words for people while a phone is added.
 package enum PhoneWords {
-    /// The words beside the code, a line each.
+    /// The words beside the code, in lines.
     package static let scan = [
         "Scan this with the phone's camera. Both must be on the same Wi-Fi.",
-        "The phone warns once that the connection is not private: the certificate is this",
-        "computer's own. Choose Advanced → Proceed; on an iPhone Show Details → visit this website.",
+        "The phone warns once: the certificate is this computer's own.",
+        "Android: Advanced, Proceed. iPhone: Show Details, visit this website.",
     ]
 
-    /// Returns the words for a phone that does not come to `port`.
-    package static func nobody(port: Substring) -> String {
-        "No phone yet. A guest network keeps devices apart, and a firewall may block port \(port): "
-            + "sudo ufw allow \(port)/tcp (Ubuntu), or "
+    /// Returns the words for a phone that does not come to the place in `url`.
+    package static func nobody(_ url: String) -> String {
+        let port = url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
+        return "A guest network keeps devices apart, and a firewall may block port "
+            + "\(port): sudo ufw allow \(port)/tcp (Ubuntu), or "
             + "sudo firewall-cmd --add-port=\(port)/tcp (Fedora)."
     }
 

@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The lengths of a code in an address (128 bits in base64url), and of a key's SHA-256.
-enum { cphone_code_length = 22, cphone_hash_length = 32 };
+/// The lengths of a code in an address (128 bits in base64url), and of a key's SHA-256 in
+/// hexadecimal digits.
+enum { cphone_code_length = 22, cphone_hash_length = 64 };
 
 /// What a phone does.
 enum cphone_event {
     /// Something on the network has got the page.
     cphone_seen,
-    /// A page has traded the code for a key, of which `bytes` are the SHA-256. The code is used up.
+    /// A page has traded the code for a key, whose SHA-256 the digits are. The code is used up.
     cphone_paired,
     /// The page says how it is.
     cphone_told,
@@ -31,9 +32,9 @@ struct cphone_pages {
 /// Loads libmicrohttpd and GnuTLS. Returns false without them. To be called once.
 bool cphone_load(void);
 
-/// Makes a private key and a certificate for it, for the IPv4 `address` in the network's byte
-/// order. Writes both to `pem` as text. Returns false without room, or if the library fails.
-bool cphone_make_certificate(uint32_t address, char *pem, size_t room);
+/// Makes a private key and a certificate for it, for `host` (ADDRESS:PORT). Writes both to `pem` as
+/// text. Returns false without room, or if the library fails.
+bool cphone_make_certificate(const char *host, char *pem, size_t room);
 /// Returns true if `pem` has a certificate that is valid for another week.
 bool cphone_is_valid(const char *pem);
 
@@ -46,8 +47,8 @@ struct cphone *cphone_make(int listener, const char *pem, const char *host, stru
 
 /// Has this code be traded once; an empty one never.
 void cphone_admit(struct cphone *, const char *code);
-/// Has the key with this SHA-256 be valid.
-void cphone_know(struct cphone *, const uint8_t *hash);
+/// Has the key with this SHA-256 be valid; an empty one is none's.
+void cphone_know(struct cphone *, const char *hash);
 /// Tells the page `text`, JSON, at once or when it asks next. The text's number is in `number`.
 void cphone_tell(struct cphone *, const char *text, uint64_t number);
 

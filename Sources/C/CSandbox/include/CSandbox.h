@@ -20,8 +20,8 @@ int csandbox_leave_files(enum csandbox_network);
 // Takes every system call from the calling thread, and from all threads that it starts, except for
 // those that work on open descriptors, memory, threads and time, with seccomp. For peers there
 // are sockets of the internet, too, which can be connected to them alone; for guests there is
-// accept(2), and no thread. Other calls fail with EPERM. Returns 0 or an errno: EINVAL if the kernel has no
-// seccomp. Takes the right to gain privileges as well, as prctl(2) requires.
+// accept(2), and no thread. Other calls fail with EPERM. Returns 0 or an errno: EINVAL if the
+// kernel has no seccomp. Takes the right to gain privileges as well, as prctl(2) requires.
 int csandbox_leave_calls(enum csandbox_network);
 
 // Adds an address, a struct sockaddr of the internet, to those that are one peer's.
