@@ -39,7 +39,8 @@ extension DaemonTests {
                 let changed = daemon.changes(of: .scenes)
                 #expect(
                     changed.contains {
-                        $0["Names"] == .strings(["talk", "desk", "presenter", "demo", "away", "lesson"])
+                        $0["Names"]
+                            == .strings(["talk", "desk", "presenter", "demo", "away", "lesson"])
                     }
                 )
                 #expect(changed.contains { $0["Current"] == .string("lesson") })
@@ -124,7 +125,9 @@ extension DaemonTests {
                 var order: [String] = []
                 var frames: [StreamReader.Frame] = []
                 for _ in 0..<20 {
-                    let name = ["talk", "desk", "presenter", "demo", "away"].randomElement(using: &random)
+                    let name = ["talk", "desk", "presenter", "demo", "away"].randomElement(
+                        using: &random
+                    )
                     order.append(name ?? "talk")
                     let refused = try call("Apply", order[order.count - 1], daemon)
                     #expect(refused == [.named([:])], "seed \(Chance.seed): \(order)")
