@@ -167,6 +167,7 @@ final class LayoutPicker {
         }
         let radius = isRound ? place.width / 2 : 2
         canvas.clipped(to: place, radius: radius) { draw(other, in: place, .crop, canvas) }
+        guard look.shape != .person else { return }
         canvas.outline(place.inset(by: 0.5), radius: radius, width: 1, .white(0.85))
     }
 
