@@ -133,7 +133,9 @@ struct StatusText {
         )
         let percent = ((snapshot[\SceneInterface.insetSize] ?? 0) * 100).whole
         let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
-        let inset = isVisible ? "inset \(place), \(percent) %" : "inset hidden"
+        let isPerson = snapshot[\SceneInterface.insetShape] == InsetShape.person.rawValue
+        let thing = isPerson ? "person" : "inset"
+        let inset = isVisible ? "\(thing) \(place), \(percent) %" : "\(thing) hidden"
         let isSwapped = snapshot[\SceneInterface.swapped] ?? false
         return "  layout  "
             + joined([layout, layout == "pip" ? inset : nil, isSwapped ? "swapped" : nil])

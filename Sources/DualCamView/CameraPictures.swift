@@ -129,6 +129,6 @@ final class Miniature {
         }
         let isRound = look.shape == .circle && areas.hasInset
         other.style("round", if: isRound)
-        other.style("bordered", if: areas.hasInset)
+        other.style("bordered", if: areas.hasInset && look.shape != .person)
     }
 }

@@ -137,8 +137,8 @@ package final class FrameSlot: Sendable {
     /// The way to hide the room, or to show it.
     var cover: RoomCover { state.withLock { $0.cover } }
 
-    /// Replaces the newest frame by what `finish` makes of it, if its room is still to be hidden, or
-    /// its persons to be cut out; and a kept one by a copy of that.
+    /// Replaces the newest frame by what `finish` makes of it, if its room is still to be hidden,
+    /// or its persons to be cut out; and a kept one by a copy of that.
     func catchUp(_ finish: (Frame) -> Frame?) {
         let (newest, kept) = state.withLock { state in
             (

@@ -87,7 +87,7 @@ struct Bench: ParsableCommand {
                 ("sizes", offline.sizes),
                 ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
                 ("delays", daemon.delays), ("busy", daemon.busy), ("starts", daemon.starts),
-                ("rest", daemon.rest),
+                ("rest", daemon.rest), ("room", daemon.room),
                 ("allocations", daemon.allocations), ("growth", daemon.growth),
                 ("large", daemon.large), ("library", LibraryRows(pairs: pairs).rows),
                 ("view", ViewRows(clips: clips, pairs: pairs).rows),

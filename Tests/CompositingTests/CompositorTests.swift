@@ -185,6 +185,51 @@ import Testing
         }
     }
 
+    /// The mask goes through the same crop, turn and zoom as the picture.
+    @Test(arguments: Transform.all, [0.0, 1])
+    func `a person is cut out where the picture shows one`(transform: Transform, fill: Double) {
+        let size = Size(width: 96, height: 64)
+        // White where the person is, in one corner; the rest is mid grey.
+        func isPerson(_ x: Int, _ y: Int) -> Bool { x < 40 && y < 24 }
+        var back = frame(size: size, format: .i420, color: .video) { plane, x, y in
+            plane > 0 ? 128 : isPerson(x, y) ? 235 : 90
+        }
+        func drawn(_ cutout: Double, _ back: Frame) -> DrawnPicture {
+            let part = Rect(x: 0.1, y: 0, width: 0.9, height: 0.9)
+            return self.drawn(back) {
+                ($0.transform, $0.fill, $0.cutout, $0.blur) = (transform, fill, cutout, 0)
+                $0.source.part = transform.apply(to: part)
+            }
+        }
+        // Without a mask, nothing of it is there.
+        #expect(isFlat(drawn(1, back), Self.gray))
+        back.mask = frame(size: size, format: .gray) { isPerson($1, $2) ? 255 : 0 }.buffer
+        let (whole, half, none) = (drawn(0, back), drawn(0.5, back), drawn(1, back))
+        var (persons, rooms) = (0, 0)
+        for y in 0..<48 {
+            for x in 0..<64 {
+                let luma = [whole, half, none].map { Int($0.pixel(x, y).y) }
+                if luma[0] == 235 {
+                    persons += 1
+                    #expect(luma[1] >= 234 && luma[2] >= 234 || isEdge(x, y, whole))
+                } else if luma[0] == 90, !isEdge(x, y, whole) {
+                    rooms += 1
+                    #expect(abs(luma[1] - 61) <= 1 && luma[2] == 32)
+                }
+            }
+        }
+        #expect(persons > 100 && rooms > 500)
+    }
+
+    /// Returns `true` beside another luma.
+    private func isEdge(_ x: Int, _ y: Int, _ picture: DrawnPicture) -> Bool {
+        (max(0, y - 2)...min(47, y + 2)).contains { below in
+            (max(0, x - 2)...min(63, x + 2)).contains {
+                picture.pixel($0, below) != picture.pixel(x, y)
+            }
+        }
+    }
+
     @Test(arguments: [PixelFormat.yuyv, .i422])
     func aPictureThatIsCopiedIsGradedAsOneThatIsNot(format: PixelFormat) {
         let back = flatFrame(size: Self.canvas, format: format, color: .video, [100, 128, 128])

@@ -31,6 +31,25 @@ import Testing
         #expect(throws: UnreadableValue.self) { try Room(parsing: text) }
     }
 
+    @Test func `gives way to another one, or comes back, without a jump`() {
+        func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: seconds) }
+        var fade = Crossfade("a")
+        #expect(fade.before(at: at(0)) == nil)
+        fade.change(to: "b", at: at(1), duration: 1)
+        #expect(fade.before(at: at(1)).map { $0 == ("a", 1) } == true)
+        let there = fade.before(at: at(1.25))?.share ?? 0
+        fade.change(to: "a", at: at(1.25), duration: 1)
+        #expect(fade.before(at: at(1.25))?.value == "b")
+        #expect(abs((fade.before(at: at(1.25))?.share ?? 1) - (1 - there)) < 1e-9)
+        #expect(fade.before(at: at(1.5)) == nil)
+        // What has hardly begun to come is left out.
+        fade.change(to: "b", at: at(2), duration: 1)
+        fade.change(to: "c", at: at(2.1), duration: 1)
+        #expect(fade.before(at: at(2.1))?.value == "a" && fade.before(at: at(3)) == nil)
+        fade.change(to: "d", at: at(4), duration: 0)
+        #expect(fade.before(at: at(4)) == nil)
+    }
+
     /// Returns the steps that follow when pictures take these shares of the time to the next one.
     private func steps(_ shares: [Double], seconds: Int) -> [RoomPace.Step] {
         var pace = RoomPace()

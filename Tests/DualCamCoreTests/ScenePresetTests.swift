@@ -514,7 +514,7 @@ import Testing
         let book = SceneBook()
         send(.scenes(.chosen("talk")))
         send(.scenes(.apply(try book.preset("talk"), as: "talk", instantly: true)))
-        for name in ["desk", "demo"] {
+        for name in ["desk", "presenter", "demo"] {
             #expect(book.next(after: state.scenes.last) == name)
             send(.scenes(.chosen(name)))
             let part = try book.preset(name).limited(to: [.layout])
@@ -578,9 +578,9 @@ import Testing
 @Suite("The user's scenes") struct SceneBookTests {
     private let single = "[[scene]]\nname = \"a\"\nlayout = \"single\"\n"
 
-    @Test func fourComeWithTheProgram() throws {
+    @Test func fiveComeWithTheProgram() throws {
         let book = SceneBook()
-        #expect(book.names == ["talk", "desk", "demo", "away"])
+        #expect(book.names == ["talk", "desk", "presenter", "demo", "away"])
         for name in book.names { #expect(try book.preset(name).unreadKeys == []) }
         #expect(try book.preset("away").isPrivate == true)
         #expect(book.next(after: "talk") == "desk" && book.next(after: "away") == "talk")
@@ -592,7 +592,7 @@ import Testing
         for name in book.names { #expect(try other.preset(name) == book.preset(name)) }
         #expect(other == book, "they are no user's")
         // Each once, however often it is named.
-        let many = (0..<5_000).map { book.names[$0 % 4] }
+        let many = (0..<5_000).map { book.names[$0 % 5] }
         #expect(try book.exported(many) == book.exported(book.names))
     }
 
@@ -601,16 +601,16 @@ import Testing
         let preset = try SceneBook(parsing: single).preset("a")
         try book.save(preset, as: "Ünder »1«")
         try book.save(preset, as: "desk")
-        #expect(book.names == ["talk", "desk", "demo", "away", "Ünder »1«"])
+        #expect(book.names == ["talk", "desk", "presenter", "demo", "away", "Ünder »1«"])
         #expect(try SceneBook(parsing: book.text) == book)
         try book.rename("Ünder »1«", to: "b")
         #expect(throws: SceneBook.Refusal.taken("desk")) { try book.rename("b", to: "desk") }
         try book.remove("desk")
         #expect(try book.preset("desk") == SceneBook().preset("desk"))
         try book.remove("desk")
-        #expect(book.names == ["talk", "demo", "away", "b"])
+        #expect(book.names == ["talk", "presenter", "demo", "away", "b"])
         try book.rename("talk", to: "speak")
-        #expect(book.names == ["demo", "away", "b", "speak"])
+        #expect(book.names == ["presenter", "demo", "away", "b", "speak"])
         #expect(try SceneBook(parsing: book.text) == book)
         #expect(throws: SceneBook.Refusal.self) { try book.remove("desk") }
         // Who wants it back, saves one of that name and removes that.

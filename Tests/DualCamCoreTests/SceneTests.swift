@@ -471,6 +471,60 @@ extension SceneTests {
         #expect((x * x + y * y).squareRoot() <= radius + 1e-6)
     }
 
+    @Test func `a person stands at the lower edge, as large as wanted, or where they were dragged`()
+    {
+        func rect(_ change: (inout SceneStyle) -> Void) -> Rect {
+            layers(
+                state {
+                    $0.insetShape = .person
+                    change(&$0)
+                }.scene(at: at(0))
+            )[1].rect
+        }
+        #expect(rect { $0.insetSize = 0.5 } == Rect(x: 640, y: 360, width: 640, height: 360))
+        let left = rect {
+            $0.insetCorner = .topLeft
+            $0.insetSize = 0.75
+        }
+        #expect(left == Rect(x: 0, y: 180, width: 960, height: 540))
+        #expect(rect { $0.insetSize = 1 } == Rect(Self.canvas))
+        let dragged = rect { $0.insetPosition = NormalizedPoint(x: 0.5, y: 0.5) }
+        #expect(dragged == Rect(x: 480, y: 270, width: 320, height: 180))
+        // Another shape leaves room for the other picture.
+        #expect(layers(state { $0.insetSize = 1 }.scene(at: at(0)))[1].rect.width == 640)
+    }
+
+    @Test func `a swap morphs between a person and the whole picture`() {
+        var scene = state { $0.insetShape = .person }
+        func shares(_ time: Double) -> [Role: Double] {
+            let layers = layers(scene.scene(at: at(time))).map { ($0.role, $0.cutout) }
+            return Dictionary(layers, uniquingKeysWith: max)
+        }
+        func isCutOut(_ time: Double) -> [Bool] {
+            let extents = extents(scene, at(time))
+            return [extents.back.isCutOut, extents.front.isCutOut]
+        }
+        #expect(shares(0) == [.back: 0, .front: 1] && isCutOut(0) == [false, true])
+        #expect(layers(scene.scene(at: at(0)))[1].iconOpacity == 0)
+        scene.setSwapped(true, at: at(0))
+        let way = stride(from: 0.0, through: 0.3, by: 0.03).compactMap { shares($0)[.front] }
+        #expect(way == way.sorted(by: >) && way.first == 1 && way.last == 0)
+        #expect(zip(way, way.dropFirst()).allSatisfy { $0 - $1 < 0.35 })
+        #expect(isCutOut(0.1) == [true, true] && isCutOut(0.4) == [true, false])
+        #expect(shares(0.4) == [.back: 1, .front: 0])
+    }
+
+    @Test func `a person whose camera stops is never seen with a sharp room`() {
+        var scene = state { $0.insetShape = .person }
+        scene.setNotice(.interrupted(.busy), of: .front, at: at(0))
+        for time in stride(from: 0.0, through: 0.4, by: 0.01) {
+            let inset = layers(scene.scene(at: at(time)))[1]
+            #expect(inset.cutout == 1 || inset.veil == 1)
+        }
+        let last = layers(scene.scene(at: at(0.4)))[1]
+        #expect(last.cutout == 0 && last.veil == 1 && last.opacity == 1)
+    }
+
     @Test func anotherCanvasEndsATransitionAtOnce() {
         var scene = state()
         scene.setSwapped(true, at: at(0))

@@ -132,6 +132,42 @@ import Testing
         try log.wait(for: "no picture") { _ in slot.latest == nil }
     }
 
+    @Test("cuts persons out of the picture that is there, and of one that is frozen")
+    func cutout() throws {
+        let camera = GivingCamera("a")
+        try start(camera)
+        slot.freeze()
+        try log.wait(for: "the frozen picture") { _ in slot.frozen != nil }
+        var extent = slot.extent
+        extent.isCutOut = true
+        slot.show(at: extent)
+        try log.wait(for: "the masks") { _ in
+            slot.latest?.cutout != nil && slot.frozen?.cutout != nil
+        }
+        #expect(slot.latest?.isRoomHidden == false && slot.newest.original?.cutout == nil)
+        extent.isCutOut = false
+        slot.show(at: extent)
+        camera.give()
+        try log.wait(for: "no mask") { _ in slot.latest.map { $0.cutout == nil } ?? false }
+    }
+
+    /// The thread has a thousandth of a second for each picture.
+    @Test func `looks for persons less often, then never, where it is too slow, and hides all`()
+        throws
+    {
+        slot.hideRoom(by: RoomCover())
+        let camera = ScriptedCamera(rate: 1000) { number, _, _ in
+            .frame(grayFrame(99, UInt64(number + 1)))
+        }
+        thread.open(camera, request)
+        try log.wait(for: "each step") {
+            $0.contains(.looking(.everySecond)) && $0.contains(.looking(.none))
+        }
+        #expect(slot.latest?.isRoomHidden == true)
+        slot.hideRoom(by: RoomCover(showsRoom: true))
+        try log.wait(for: "another try") { $0.last == .looking(.each) }
+    }
+
     @Test("opens a device anew whose signal changed, and tells that it has none")
     func newSignal() throws {
         let camera = GivingCamera("a")

@@ -275,6 +275,29 @@ import Testing
         #expect(worst < 0.01)
     }
 
+    @Test func cutting() {
+        var random = Chance(seed: 4)
+        for count in [4, 8, 16, 20, 36, 200] {
+            let content = (0..<count).map { _ in UInt8(random.next() % 256) }
+            let before = (0..<count).map { _ in UInt8(random.next() % 256) }
+            let mask = (0..<count).map { _ in UInt8(min(255, max(0, Int(random.next() % 400) - 70)))
+            }
+            for share in [0, 100, 255] {
+                var after = before
+                cut(content, by: mask, share: share, over: &after, count: count)
+                for i in 0..<count {
+                    let (first, second) = (Double(mask[i / 4 * 4]), Double(mask[i / 4 * 4 + 2]))
+                    let own = i % 2 == 0 ? Double(mask[i]) : (first + second) / 2
+                    let part = 1 - Double(share) / 255 * (1 - own / 255)
+                    let exact = Double(before[i]) * (1 - part) + Double(content[i]) * part
+                    #expect(abs(Double(after[i]) - exact) <= 1.6, "\(share)")
+                    if part == 1 { #expect(after[i] == content[i]) }
+                    if part == 0 { #expect(after[i] == before[i]) }
+                }
+            }
+        }
+    }
+
     @Test func blending() {
         var random = Chance(seed: 3)
         for count in [1, 2, 7, 16, 33, 200] {

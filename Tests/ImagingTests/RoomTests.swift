@@ -129,6 +129,48 @@ import Testing
         }
     }
 
+    /// The mask is a plane of the frame, which otherwise stays but at the person's edge.
+    @Test func `is told by the mask of a person who is cut out`() throws {
+        let (picture, sure) = try Self.person()
+        #expect(RoomFilter().hide(picture, by: RoomCover())?.cutout == nil)
+        let cover = RoomCover(showsRoom: true)
+        let shown = try #require(RoomFilter().hide(picture, by: cover, cutsOut: true))
+        let mask = try #require(shown.cutout)
+        #expect(!shown.isRoomHidden && mask.layout.size == picture.layout.size)
+        let copy = shown.copy()
+        #expect(copy.cutout?.plane(0).row(288)[512] == mask.plane(0).row(288)[512])
+        var (both, either, changed) = (0, 0, 0)
+        for y in 0..<mask.layout.size.height {
+            for x in 0..<mask.layout.size.width {
+                let isPerson = sure[4 * (y / 4 * Self.small.width + x / 4)] > 127
+                let (share, luma) = (mask.plane(0).row(y)[x], shown.plane(0).row(y)[x])
+                both += isPerson && share > 127 ? 1 : 0
+                either += isPerson || share > 127 ? 1 : 0
+                changed += share == 0 && luma != picture.plane(0).row(y)[x] ? 1 : 0
+            }
+        }
+        #expect(Double(both) >= 0.95 * Double(either), "\(both) of \(either)")
+        #expect(changed == 0)
+    }
+
+    @Test("gives way by and by, and on the way shows no more of it than before")
+    func fading() throws {
+        let picture = try Self.person().frame
+        let other = flatFrame(size: Self.small, format: .i420, Self.violet.map { UInt8($0) })
+        func chroma(_ cover: RoomCover, _ former: RoomCover, _ share: Double) throws -> Int {
+            let shown = RoomFilter().hide(picture, by: cover, after: (former, share))
+            return Int(try #require(shown).plane(2).row(10)[10])
+        }
+        let (room, hidden) = (RoomCover(showsRoom: true), RoomCover(picture: other))
+        let red = try stride(from: 1.0, through: 0, by: -0.25).map { try chroma(hidden, room, $0) }
+        #expect(red == red.sorted() && abs(red[0] - 21) <= 1 && abs(red[4] - 150) <= 1)
+        #expect(abs(red[2] - 85) <= 2)
+        #expect(abs(try chroma(room, hidden, 0.5) - 85) <= 2)
+        // From one that hides to another, the room is not seen at all.
+        let second = RoomCover(picture: flatFrame(size: Self.small, format: .i420, [9, 99, 50]))
+        #expect(abs(try chroma(second, hidden, 0.5) - 100) <= 2)
+    }
+
     @Test func `has no detail left where it is blurred`() throws {
         let (picture, mask) = try Self.person()
         for y in 0..<picture.layout.size.height {

@@ -70,6 +70,7 @@ extension DaemonTests {
                 try eventually("the room") { try isSharp(reader.next()) }
                 _ = try session.output(Programs.path(of: "dualcamctl"), "room", picture)
                 #expect(try first.back.get(\.room) == picture)
+                // It fades.
                 try eventually("the picture") { try !isSeen(reader.next()) }
                 try expectNothing(reader, 20, "set")
                 try first.scene.call(\.swap)
@@ -78,6 +79,15 @@ extension DaemonTests {
                 try expectNothing(reader, 10, "private")
                 try first.privacy.set(\.enabled, false)
                 try expectNothing(reader, 30, "after privacy")
+                try first.scenes.call(\.apply, "demo", options: [:])
+                try expectNothing(reader, 30, "in another scene")
+                // Like a camera that is unplugged, and comes back.
+                rename(room, room + ".away")
+                try first.front.call(\.use, "test:bars")
+                try expectNothing(reader, 20, "with another camera")
+                rename(room + ".away", room)
+                try first.front.call(\.use, "file:\(room)")
+                try expectNothing(reader, 30, "plugged in again")
                 let photo = "\(session.directory)/photo.jpg"
                 _ = try session.output(
                     Programs.path(of: "dualcamctl"),
@@ -114,6 +124,55 @@ extension DaemonTests {
                 try eventually("the problem") {
                     try second.complains(of: "is blurred, and you with it")
                 }
+                reader.close()
+            }
+        }
+
+        @Test("is never seen around a person: from the first frame on, and whatever happens")
+        func person() throws {
+            try PrivateSession.with { session in
+                let room = "\(session.directory)/room.jpg"
+                let green = flatFrame(
+                    size: Size(width: 640, height: 360),
+                    format: .i422,
+                    [150, 44, 21]
+                )
+                try Data(jpeg(of: green)).write(to: URL(filePath: room))
+                // Nobody is in the picture of the room, and the other one has no colour.
+                let file = """
+                    [cameras.back]
+                    source = "test:ramp"
+                    [cameras.front]
+                    source = "file:\(room)"
+                    [scene]
+                    inset-shape = "person"
+                    inset-size = 0.9
+                    [state]
+                    remember = true
+                    """
+                let first = try Daemon(file, in: session)
+                var reader = try first.reader()
+                try expectNothing(reader, 30, "at first")
+                #expect(try first.front.get(\.state) == "streaming")
+                try first.scene.set(\.insetSize, 0.4)
+                try expectNothing(reader, 20, "made smaller")
+                // As a rectangle it is there, and gone again in the time of a change.
+                try first.scene.set(\.insetShape, "rectangle")
+                try eventually("the room") { try isSeen(reader.next()) }
+                try first.scene.set(\.insetShape, "person")
+                try eventually("the person alone") { try !isSeen(reader.next()) }
+                try expectNothing(reader, 20, "as a person again")
+                reader.close()
+                first.program.signal(SIGKILL)
+                _ = try first.program.wait()
+
+                let second = try Daemon(file, in: session)
+                reader = try second.reader()
+                try expectNothing(reader, 40, "after a crash")
+                // Another app joins.
+                let other = try second.reader()
+                try expectNothing(other, 20, "in another app")
+                other.close()
                 reader.close()
             }
         }

@@ -39,7 +39,8 @@ extension DaemonTests {
                 let changed = daemon.changes(of: .scenes)
                 #expect(
                     changed.contains {
-                        $0["Names"] == .strings(["talk", "desk", "demo", "away", "lesson"])
+                        $0["Names"]
+                            == .strings(["talk", "desk", "presenter", "demo", "away", "lesson"])
                     }
                 )
                 #expect(changed.contains { $0["Current"] == .string("lesson") })
@@ -85,7 +86,7 @@ extension DaemonTests {
                 _ = try first.program.wait()
 
                 let second = try Daemon(DaemonTests.darkAndLight(in: session), in: session)
-                let names = ["talk", "desk", "demo", "away"]
+                let names = ["talk", "desk", "presenter", "demo", "away"]
                 try second.scenes.wait(for: \.names, names + ["b"])
                 #expect(throws: DBusError.self) { try call("Apply", "a", second) }
                 #expect(throws: DBusError.self) { try call("Save", "a\u{202E}", second) }
@@ -124,7 +125,9 @@ extension DaemonTests {
                 var order: [String] = []
                 var frames: [StreamReader.Frame] = []
                 for _ in 0..<20 {
-                    let name = ["talk", "desk", "demo", "away"].randomElement(using: &random)
+                    let name = ["talk", "desk", "presenter", "demo", "away"].randomElement(
+                        using: &random
+                    )
                     order.append(name ?? "talk")
                     let refused = try call("Apply", order[order.count - 1], daemon)
                     #expect(refused == [.named([:])], "seed \(Chance.seed): \(order)")

@@ -49,6 +49,7 @@ struct CommandTests {
             ["InsetCorner=bottom-left", "InsetSize=0.3", "InsetVisible=false"]
         ),
         (["inset", "--shape", "circle"], ["InsetShape=circle"]),
+        (["inset", "--shape", "person", "--size", "70%"], ["InsetShape=person", "InsetSize=0.7"]),
         (["inset", "--shape", "next"], ["Step Scene InsetShape next"]),
         (["inset", "--at", "0.5,1"], ["InsetPosition=?"]),
         (["inset", "--size", "0.1"], ["InsetSize=0.1"]),
@@ -319,9 +320,9 @@ struct CommandTests {
         (["shutter", "250"], "not \"250\"."), (["focus", "2"], "not \"2\"."),
         (["wb", "moon"], "not \"moon\"."), (["zoom", "far"], "not \"far\"."),
         (["zoom", "2", "--at", "2,0"], "not \"2,0\"."),
-        (["inset", "--size", "0.9"], "Expected a number from 0.1 to 0.5, not \"0.9\"."),
-        (["inset", "--size", "9"], "Expected a number from 0.1 to 0.5, not \"9\"."),
-        (["inset", "--size", "wide"], "Expected a number from 0.1 to 0.5, not \"wide\"."),
+        (["inset", "--size", "1.9"], "Expected a number from 0.1 to 1, not \"1.9\"."),
+        (["inset", "--size", "9"], "Expected a number from 0.1 to 1, not \"9\"."),
+        (["inset", "--size", "wide"], "Expected a number from 0.1 to 1, not \"wide\"."),
         (["rotate", "45"], "Expected 0, 90, 180 or 270, not \"45\"."),
         (["zoom", "2", "--ramp", "-5"], "Expected 0 to 60000 milliseconds, not -5."),
         (

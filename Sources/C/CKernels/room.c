@@ -189,14 +189,15 @@ PART(spread, (struct kernel_room *r, int count, int width, int height, int reach
             for (int k = 0; k <= 2 * reach; k++)
                 for (int x = 0; x < width; x++) out[x] += line[x + k];
         }
-        for (int y = 0; y < height; y++) {
-            float *out = values + y * width;
-            memset(out, 0, (size_t)width * sizeof *out);
-            for (int k = -reach; k <= reach; k++) {
-                int from = y + k < 0 ? 0 : y + k >= height ? height - 1 : y + k;
-                const float *in = r->across + from * width;
-                for (int x = 0; x < width; x++) out[x] += in[x];
-            }
+        // From each line to the next, one line enters the sums below, and one leaves above.
+        memset(values, 0, (size_t)width * sizeof *values);
+        for (int k = -reach; k <= reach; k++)
+            for (int x = 0; x < width; x++) values[x] += r->across[(k < 0 ? 0 : k) * width + x];
+        for (int y = 1; y < height; y++) {
+            const float *in = r->across + (y + reach < height ? y + reach : height - 1) * width;
+            const float *gone = r->across + (y - 1 > reach ? y - 1 - reach : 0) * width;
+            float *out = values + y * width, *above = out - width;
+            for (int x = 0; x < width; x++) out[x] = above[x] + (in[x] - gone[x]);
         }
     }
 }
@@ -286,7 +287,8 @@ static void find_columns(struct column *columns, int width, int count)
 }
 
 // Stretches a part of a line.
-static void stretch(float *out, const float *in, const struct column *columns, int count)
+PART(stretch, (float *out, const float *in, const struct column *columns, int count),
+     (out, in, columns, count))
 {
     for (int x = 0; x < count; x++) {
         struct column column = columns[x];

@@ -170,7 +170,7 @@ package struct CameraState: Hashable, Sendable {
 
     /// The way in which the room in its pictures is shown.
     package var roomLook: RoomLook {
-        RoomLook(room, blur: roomBlur, transform)
+        RoomLook(room, blur: room == .asIs ? RoomLook().blur : roomBlur, transform)
     }
 
     /// Returns the transform that makes its picture upright, and mirrors it if `mirrored`.
