@@ -19,7 +19,7 @@ package final class FaceFinder {
     /// The side of the network's picture.
     private static let side = Int(KERNEL_FACE_SIDE)
     /// The certainty that makes a face, and one that was there before, 0 … 1.
-    private static let (sure, likely) = (0.6, 0.4)
+    private static let (sure, likely) = (0.7, 0.4)
     /// The share in common from which two boxes are one face.
     private static let same = 0.3
 
@@ -32,7 +32,10 @@ package final class FaceFinder {
         guard let source = RoomFilter.planes(of: frame, &copy), source.luma.rowBytes > 1 else {
             return []
         }
-        let shown = transform.apply(to: frame.picture)
+        let picture = frame.picture
+        let shown =
+            transform.swapsAxes
+            ? Rect(x: 0, y: 0, width: picture.height, height: picture.width) : picture
         let looksAround = known.isEmpty || count % 4 == 3
         let region = looksAround ? scanned(shown) : followed(shown)
         count += 1
@@ -105,44 +108,53 @@ package final class FaceFinder {
         let (black, white) = frame.color.range == .full ? (0.0, 255.0) : (16, 219)
         let candidates = FaceCandidate.all(scores, boxes, above: Self.likely)
         return FaceCandidate.merged(candidates, Self.same).compactMap { candidate in
-            func placed(_ box: Rect) -> Rect {
-                // The network's picture ends where the small one does.
-                fraction.part(
-                    Rect(
-                        x: box.x * Double(Self.side) / Double(size.width),
-                        y: box.y * Double(Self.side) / Double(size.height),
-                        width: box.width * Double(Self.side) / Double(size.width),
-                        height: box.height * Double(Self.side) / Double(size.height)
-                    )
-                )
-            }
-            let box = placed(candidate.box)
-            let eyes = placed(Rect(x: 0, y: candidate.eyes, width: 0, height: 0)).y
+            // The small picture is in the middle of the network's.
+            let (left, top) = Self.start(of: size)
+            let (side, width, height) = (
+                Double(Self.side), Double(size.width), Double(size.height)
+            )
+            let inner = Rect(
+                x: (candidate.box.x * side - Double(left)) / width,
+                y: (candidate.box.y * side - Double(top)) / height,
+                width: candidate.box.width * side / width,
+                height: candidate.box.height * side / height
+            )
+            let box = fraction.part(inner)
+            let eyes = fraction.y + (candidate.eyes * side - Double(top)) / height * fraction.height
             let isKnown = known.contains { $0.box.overlap(with: box) > Self.same }
             guard isKnown || candidate.score >= Self.sure else { return nil }
-            let luma = small.luma.mean(candidate.box.scaled(by: 0.5), scale: Double(Self.side))
+            let luma = small.luma.mean(Rect(size).part(inner.scaled(by: 0.5)))
             return Face(box: box, eyes: eyes, luma: (luma - black) * 255 / white)
         }
     }
 
-    /// Makes `small` the upper left part of the network's picture, as wide or as high as that. The
+    /// Returns the place of the first pixel of a picture of `size` in the middle of the network's.
+    private static func start(of size: Size) -> (x: Int, y: Int) {
+        ((side - size.width) / 2, (side - size.height) / 2)
+    }
+
+    /// Makes `small`, which is as wide or as high as the network's picture, the middle of that. The
     /// rest is black. What is dark gets lighter.
     private func show(_ small: Planes, _ color: ColorSpace) {
         let colours = kernel_colours(color)
+        let (left, top) = Self.start(of: small.size)
         let black: Float = color.range == .full ? 0 : 16
         let gain = 2 / max(small.luma.level(of: 0.99) - black, 32)
         for y in 0..<Self.side {
             guard let row = kernel_face_input(network.pointer, CInt(y)) else { return }
             row.update(repeating: -1, count: 3 * Self.side)
-            guard y < small.luma.rows else { continue }
-            let (luma, u, v) = (small.luma.row(y), small.u.row(y), small.v.row(y))
+            guard (0..<small.luma.rows).contains(y - top) else { continue }
+            let pixels = row + 3 * left
+            let (luma, u, v) = (
+                small.luma.row(y - top), small.u.row(y - top), small.v.row(y - top)
+            )
             for x in 0..<small.luma.rowBytes {
                 let light = Float(luma[x]) - black
                 let (blue, red) = (Float(u[x / 2]) - 128, Float(v[x / 2]) - 128)
                 let green = light + colours.green_u * blue + colours.green_v * red
-                row[3 * x] = min(max((light + colours.red_v * red) * gain - 1, -1), 1)
-                row[3 * x + 1] = min(max(green * gain - 1, -1), 1)
-                row[3 * x + 2] = min(max((light + colours.blue_u * blue) * gain - 1, -1), 1)
+                pixels[3 * x] = min(max((light + colours.red_v * red) * gain - 1, -1), 1)
+                pixels[3 * x + 1] = min(max(green * gain - 1, -1), 1)
+                pixels[3 * x + 2] = min(max((light + colours.blue_u * blue) * gain - 1, -1), 1)
             }
         }
     }
@@ -220,19 +232,15 @@ extension Plane {
         )
     }
 
-    /// Returns the mean of the bytes in `part`, in units of `scale` bytes, as far as it lies in the
-    /// plane; 0 without any.
-    fileprivate func mean(_ part: Rect, scale: Double) -> Double {
-        let place = Rect(
-            x: part.x * scale,
-            y: part.y * scale,
-            width: part.width * scale,
-            height: part.height * scale
-        ).intersection(Rect(Size(width: rowBytes, height: rows)))
-        let pixels = PixelRect(covering: place)
+    /// Returns the mean of the bytes in `part`, as far as it lies in the plane; 0 without any.
+    fileprivate func mean(_ part: Rect) -> Double {
+        let place = part.intersection(Rect(Size(width: rowBytes, height: rows)))
+        let pixels = PixelRect(covering: place).intersection(
+            PixelRect(Size(width: rowBytes, height: rows))
+        )
         var sum = 0
-        for y in pixels.y..<max(pixels.y, min(pixels.maxY, rows)) {
-            for x in pixels.x..<max(pixels.x, min(pixels.maxX, rowBytes)) { sum += Int(row(y)[x]) }
+        for y in pixels.y..<pixels.maxY {
+            for x in pixels.x..<pixels.maxX { sum += Int(row(y)[x]) }
         }
         return Double(sum) / Double(max(1, pixels.size.area))
     }

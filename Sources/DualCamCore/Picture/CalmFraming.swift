@@ -143,7 +143,8 @@ package struct CalmFraming: Hashable, Sendable {
         return Shot(zoom: zoom, middle: zoom > home.zoom ? middle : home.middle, place: place)
     }
 
-    /// Returns the seconds that `now` may go on showing `faces`; `nil` if `wanted` is hardly better.
+    /// Returns the seconds for which `now` may go on showing `faces`; `nil` if `wanted` is hardly
+    /// better.
     private func patience(_ faces: [Face], _ now: Shot, _ wanted: Shot) -> Double? {
         guard (wanted.zoom, wanted.middle) != (now.zoom, now.middle) else { return nil }
         let unit = faces.map(\.box).max { $0.height < $1.height } ?? .unit

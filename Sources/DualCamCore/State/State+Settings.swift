@@ -137,6 +137,7 @@ extension State {
         if new.zoom != old.zoom {
             let usual = LensState.usualDuration
             setZoom(role, new.zoom, nil, way == .eased ? usual : duration)
+            if new.framing == old.framing { cameras[role].framing = .off }
         }
         if new.middle != old.middle {
             cameras[role].lens.middle = new.middle
