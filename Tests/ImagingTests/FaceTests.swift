@@ -152,13 +152,12 @@ import Testing
     @Test("is one of all places that have much in common, by how sure they are")
     func merging() {
         func box(_ x: Double, _ score: Double) -> FaceCandidate {
-            let rect = Rect(x: x, y: 0.1, width: 0.2, height: 0.2)
-            return FaceCandidate(box: rect, eyes: 0.15, score: score)
+            FaceCandidate(box: Rect(x: x, y: 10, width: 20, height: 20), score: score)
         }
-        let faces = FaceCandidate.merged([box(0.1, 0.9), box(0.12, 0.6), box(0.6, 0.7)], 0.3)
+        let faces = FaceCandidate.merged([box(10, 0.9), box(12, 0.6), box(60, 0.7)], 0.3)
         #expect(faces.count == 2 && faces.map(\.score) == [0.9, 0.7])
-        let mean = (0.1 * 0.9 + 0.12 * 0.6) / 1.5
-        #expect(abs(faces[0].box.x - mean) < 1e-9 && faces[1].box.x == 0.6)
+        let mean: Double = (10 * 0.9 + 12 * 0.6) / 1.5
+        #expect(abs(faces[0].box.x - mean) < 1e-9 && abs(faces[1].box.x - 60) < 1e-9)
         // A place is the middle of its cell: two in each of the fine, six in the coarse.
         var scores = [Float](repeating: -9, count: 896)
         var values = [Float](repeating: 0, count: 16 * 896)
@@ -168,8 +167,8 @@ import Testing
             values[16 * place + 3] = 32
         }
         let found = FaceCandidate.all(scores, values, above: 0.5)
-        let middles: [Double] = [0.09375, 0.1875]
+        let middles: [Double] = [12, 24]
         #expect(found.map(\.box.midX) == middles && found.map(\.box.midY) == middles)
-        #expect(found.allSatisfy { $0.box.width == 0.5 && $0.box.height == 0.25 })
+        #expect(found.allSatisfy { $0.box.width == 64 && $0.box.height == 32 })
     }
 }
