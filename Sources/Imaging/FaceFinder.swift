@@ -17,9 +17,9 @@ package final class FaceFinder {
     private var count = 0
 
     /// The side of the network's picture.
-    private static let side = Int(KERNEL_FACE_SIDE)
+    private static let side = Double(KERNEL_FACE_SIDE)
     /// The certainty that makes a face, and one that was there before, 0 … 1.
-    private static let (sure, likely) = (0.6, 0.4)
+    private static let (sure, likely) = (0.7, 0.4)
     /// The share in common from which two boxes are one face.
     private static let same = 0.3
 
@@ -32,126 +32,110 @@ package final class FaceFinder {
         guard let source = RoomFilter.planes(of: frame, &copy), source.luma.rowBytes > 1 else {
             return []
         }
-        let shown = transform.apply(to: frame.picture)
+        let picture = frame.picture
+        let shown =
+            transform.swapsAxes
+            ? Rect(x: 0, y: 0, width: picture.height, height: picture.width) : picture
         let looksAround = known.isEmpty || count % 4 == 3
-        let region = looksAround ? scanned(shown) : followed(shown)
+        let part = region(in: shown, looksAround).fraction(of: shown)
         count += 1
-        let found = find(in: source, of: frame, transform, region, shown)
+        let aspect = part.width * shown.width / (part.height * shown.height)
+        let found = find(in: source, of: frame, transform, part, aspect: aspect)
         known =
-            looksAround
-            ? found
-                + known.filter { old in
-                    !found.contains { $0.box.overlap(with: old.box) > Self.same }
-                } : found
+            found
+            + known.filter { old in
+                looksAround && !found.contains { $0.box.overlap(with: old.box) > Self.same }
+            }
         known.sort { $0.box.height > $1.box.height }
         return known
     }
 
-    /// Returns the next part of a picture of the size of `shown` to look through, in pixels.
-    private func scanned(_ shown: Rect) -> Rect {
-        let side = min(shown.width, shown.height)
+    /// Returns the part of a picture of the size of `shown` to look through next, in pixels: all, a
+    /// square at one end or the other, or a square around the known faces.
+    private func region(in shown: Rect, _ looksAround: Bool) -> Rect {
+        let least = min(shown.width, shown.height)
         let number = known.isEmpty ? count % 3 : count / 4 % 3
-        if number == 0 { return shown }
-        let isLast = number == 2
+        var (side, x, y) = (least, shown.width, shown.height)
+        if number == 1 { (x, y) = (0, 0) }
+        if !looksAround {
+            let place = shown.part(Rect.around(known.map(\.box)))
+            side = max(3 * shown.height * known[0].box.height, 2 * place.width, 2 * place.height)
+            (x, y) = (place.midX, place.midY)
+        }
+        if looksAround ? number == 0 : side > least { return shown }
         return Rect(
-            x: isLast ? shown.width - side : 0,
-            y: isLast ? shown.height - side : 0,
+            x: min(max(0, x - side / 2), shown.width - side),
+            y: min(max(0, y - side / 2), shown.height - side),
             width: side,
             height: side
         )
     }
 
-    /// Returns a square around the known faces; all if they are far apart.
-    private func followed(_ shown: Rect) -> Rect {
-        let all = known.dropFirst().reduce(known[0].box) { $0.union($1.box) }
-        let place = shown.part(all)
-        let side = max(3 * shown.height * known[0].box.height, 2 * place.width, 2 * place.height)
-        guard side < min(shown.width, shown.height) else { return shown }
-        return Rect(
-            x: min(max(0, place.midX - side / 2), shown.width - side),
-            y: min(max(0, place.midY - side / 2), shown.height - side),
-            width: side,
-            height: side
-        )
-    }
-
+    /// Returns the faces in `part` of a picture, which is `aspect` times as wide as high.
     private func find(
         in source: Planes,
         of frame: Frame,
         _ transform: Transform,
-        _ region: Rect,
-        _ shown: Rect
+        _ part: Rect,
+        aspect: Double
     ) -> [Face] {
-        let fraction = Rect(
-            x: region.x / shown.width,
-            y: region.y / shown.height,
-            width: region.width / shown.width,
-            height: region.height / shown.height
-        )
-        let part = frame.picture.part(transform.inverse.apply(to: fraction))
-        let scale = Double(Self.side) / max(region.width, region.height)
-        let size = Size(
-            width: max(2, Int((region.width * scale / 2).rounded()) * 2),
-            height: max(1, Int((region.height * scale).rounded()))
-        )
-        let small = source.cropped(to: part).scaled(
-            to: size,
-            transform: transform,
-            &first,
-            &second
-        )
-        show(small, frame.color)
+        let square = Rect(x: 0, y: 0, width: Self.side, height: Self.side)
+        let inset = square.fitting(aspect: aspect)
+        let place = inset.nearest
+        let small = source.cropped(to: frame.picture.part(transform.inverse.apply(to: part)))
+            .scaled(to: place.size, transform: transform, &first, &second)
+        show(small, frame.color, atX: place.x, place.y)
         kernel_face(network.pointer, &scores, &boxes)
-        let (black, white) = frame.color.range == .full ? (0.0, 255.0) : (16, 219)
         let candidates = FaceCandidate.all(scores, boxes, above: Self.likely)
+        let isFull = frame.color.range == .full
         return FaceCandidate.merged(candidates, Self.same).compactMap { candidate in
-            func placed(_ box: Rect) -> Rect {
-                // The network's picture ends where the small one does.
-                fraction.part(
-                    Rect(
-                        x: box.x * Double(Self.side) / Double(size.width),
-                        y: box.y * Double(Self.side) / Double(size.height),
-                        width: box.width * Double(Self.side) / Double(size.width),
-                        height: box.height * Double(Self.side) / Double(size.height)
-                    )
-                )
-            }
-            let box = placed(candidate.box)
-            let eyes = placed(Rect(x: 0, y: candidate.eyes, width: 0, height: 0)).y
+            let inner = candidate.box.fraction(of: inset)
+            let box = part.part(inner)
             let isKnown = known.contains { $0.box.overlap(with: box) > Self.same }
-            guard isKnown || candidate.score >= Self.sure else { return nil }
-            let luma = small.luma.mean(candidate.box.scaled(by: 0.5), scale: Double(Self.side))
-            return Face(box: box, eyes: eyes, luma: (luma - black) * 255 / white)
+            let whole = PixelRect(small.size)
+            let middle = PixelRect(covering: Rect(small.size).part(inner.scaled(by: 0.5)))
+                .intersection(whole)
+            guard isKnown || candidate.score >= Self.sure, !middle.isEmpty else { return nil }
+            let pixels = small.luma.cropped(
+                x: middle.x,
+                y: middle.y,
+                width: middle.width,
+                height: middle.height
+            )
+            let luma = Double(pixels.level(of: 0.5))
+            return Face(box: box, luma: isFull ? luma : (luma - 16) * 255 / 219)
         }
     }
 
-    /// Makes `small` the upper left part of the network's picture, as wide or as high as that. The
+    /// Makes `small`, which is as wide or as high as the network's picture, the middle of that. The
     /// rest is black. What is dark gets lighter.
-    private func show(_ small: Planes, _ color: ColorSpace) {
+    private func show(_ small: Planes, _ color: ColorSpace, atX left: Int, _ top: Int) {
         let colours = kernel_colours(color)
         let black: Float = color.range == .full ? 0 : 16
         let gain = 2 / max(small.luma.level(of: 0.99) - black, 32)
-        for y in 0..<Self.side {
+        for y in 0..<Int(Self.side) {
             guard let row = kernel_face_input(network.pointer, CInt(y)) else { return }
-            row.update(repeating: -1, count: 3 * Self.side)
-            guard y < small.luma.rows else { continue }
-            let (luma, u, v) = (small.luma.row(y), small.u.row(y), small.v.row(y))
+            row.update(repeating: -1, count: 3 * Int(Self.side))
+            guard (0..<small.luma.rows).contains(y - top) else { continue }
+            let pixels = row + 3 * left
+            let (luma, u, v) = (
+                small.luma.row(y - top), small.u.row(y - top), small.v.row(y - top)
+            )
             for x in 0..<small.luma.rowBytes {
                 let light = Float(luma[x]) - black
                 let (blue, red) = (Float(u[x / 2]) - 128, Float(v[x / 2]) - 128)
                 let green = light + colours.green_u * blue + colours.green_v * red
-                row[3 * x] = min(max((light + colours.red_v * red) * gain - 1, -1), 1)
-                row[3 * x + 1] = min(max(green * gain - 1, -1), 1)
-                row[3 * x + 2] = min(max((light + colours.blue_u * blue) * gain - 1, -1), 1)
+                pixels[3 * x] = min(max((light + colours.red_v * red) * gain - 1, -1), 1)
+                pixels[3 * x + 1] = min(max(green * gain - 1, -1), 1)
+                pixels[3 * x + 2] = min(max((light + colours.blue_u * blue) * gain - 1, -1), 1)
             }
         }
     }
 }
 
-/// A place that may be a face, in fractions of the network's picture.
+/// A place that may be a face, in pixels of the network's picture.
 struct FaceCandidate {
     var box: Rect
-    var eyes: Double
     /// The network's certainty, 0 … 1.
     var score: Double
 
@@ -162,46 +146,29 @@ struct FaceCandidate {
             let score = 1 / (1 + exp(-Double(scores[index])))
             guard score >= least else { return nil }
             let (cells, cell) = index < 512 ? (16, index / 2) : (8, (index - 512) / 6)
-            func value(_ number: Int) -> Double {
-                Double(values[16 * index + number]) / Double(KERNEL_FACE_SIDE)
-            }
-            let x = (Double(cell % cells) + 0.5) / Double(cells)
-            let y = (Double(cell / cells) + 0.5) / Double(cells)
-            let (width, height) = (value(2), value(3))
-            return FaceCandidate(
-                box: Rect(
-                    x: x + value(0) - width / 2,
-                    y: y + value(1) - height / 2,
-                    width: width,
-                    height: height
-                ),
-                eyes: y + (value(5) + value(7)) / 2,
-                score: score
+            let size = Double(Int(KERNEL_FACE_SIDE) / cells)
+            let value = (0..<4).map { Double(values[16 * index + $0]) }
+            let box = Rect(
+                x: (Double(cell % cells) + 0.5) * size + value[0] - value[2] / 2,
+                y: (Double(cell / cells) + 0.5) * size + value[1] - value[3] / 2,
+                width: value[2],
+                height: value[3]
             )
+            return FaceCandidate(box: box, score: score)
         }
     }
 
     /// Returns one candidate for each face: the mean of those that have more than `share` in common
     /// with the surest of them, by how sure they are.
     static func merged(_ candidates: [FaceCandidate], _ share: Double) -> [FaceCandidate] {
-        var rest = candidates.sorted { $0.score > $1.score }
+        var rest = candidates.filter { $0.box.width > 0 && $0.box.height > 0 }
+            .sorted { $0.score > $1.score }
         var faces: [FaceCandidate] = []
         while let best = rest.first {
             let same = rest.filter { $0.box.overlap(with: best.box) > share }
-            // A box without an area has nothing in common even with itself.
-            rest = rest.dropFirst().filter { $0.box.overlap(with: best.box) <= share }
-            let sum = same.reduce(0) { $0 + $1.score }
-            guard sum > 0 else { continue }
-            func mean(_ value: (FaceCandidate) -> Double) -> Double {
-                same.reduce(0) { $0 + $1.score * value($1) } / sum
-            }
-            let box = Rect(
-                x: mean(\.box.x),
-                y: mean(\.box.y),
-                width: mean(\.box.width),
-                height: mean(\.box.height)
-            )
-            faces.append(FaceCandidate(box: box, eyes: mean(\.eyes), score: best.score))
+            rest.removeAll { $0.box.overlap(with: best.box) > share }
+            let box = Rect.mean(same.map { ($0.box, $0.score) })
+            faces.append(FaceCandidate(box: box, score: best.score))
         }
         return faces
     }
@@ -218,22 +185,5 @@ extension Plane {
                 left -= $0; return left < 0
             } ?? 255
         )
-    }
-
-    /// Returns the mean of the bytes in `part`, in units of `scale` bytes, as far as it lies in the
-    /// plane; 0 without any.
-    fileprivate func mean(_ part: Rect, scale: Double) -> Double {
-        let place = Rect(
-            x: part.x * scale,
-            y: part.y * scale,
-            width: part.width * scale,
-            height: part.height * scale
-        ).intersection(Rect(Size(width: rowBytes, height: rows)))
-        let pixels = PixelRect(covering: place)
-        var sum = 0
-        for y in pixels.y..<max(pixels.y, min(pixels.maxY, rows)) {
-            for x in pixels.x..<max(pixels.x, min(pixels.maxX, rowBytes)) { sum += Int(row(y)[x]) }
-        }
-        return Double(sum) / Double(max(1, pixels.size.area))
     }
 }

@@ -61,7 +61,7 @@ struct Bench: ParsableCommand {
                 { try offline.rows(.motion(.clean), gstreamer: 0.30, ffmpeg: 0.35, floor: 1.10) }
             ),
             ("raw", { try offline.rows(.raw, gstreamer: 0.20, ffmpeg: 0.08) }),
-            ("composing", composing.rows),
+            ("composing", composing.rows), ("faces", { try faceRows(clips, pairs) }),
             ("perspective-extra", PerspectiveRows(clips: clips, pairs: pairs).extra),
         ]
         if let base {

@@ -50,9 +50,9 @@ import Testing
         }
         /// The stops by which the face is too light.
         var error: Double {
-            let gain = controls.sensitivity.map { controls.isoExactly($0.value, on: $0) / 237.84 } ?? 1
+            let gain = controls.sensitivity.map { controls.isoExactly($0.value, on: $0) } ?? 237.84
             let time = controls.device.isEmpty ? 1 : value(2) / 100
-            return lamps + log2(time * gain)
+            return lamps + log2(time * gain / 237.84)
         }
         /// The same, as it is shown.
         var shownError: Double { error + controls.metered }

@@ -54,6 +54,9 @@ import Testing
         ink = true
         room = "blur"
         room-blur = 0.8
+        framing = "calm"
+        framing-tightness = 0.8
+        metering = "face"
         zoom = 2.5
         zoom-at = [0.4, 0.6]
         iso = 400

@@ -64,6 +64,7 @@ import Testing
             [
                 "mirror": .bool(true), "rotation": .int(90), "perspective": .list(corners),
                 "ink": .bool(true), "room": .text("blur"), "room-blur": .int(1), "zoom": .int(2),
+                "framing": .text("calm"), "framing-tightness": .int(1), "metering": .text("face"),
                 "zoom-at": .list([.int(0), .int(1)]),
                 "iso": .int(100), "shutter": .int(100), "holds-shutter": .bool(true),
                 "focus": .int(1), "white-balance": .text("shade"), "compensation": .int(1),

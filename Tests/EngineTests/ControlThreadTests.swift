@@ -304,6 +304,70 @@ import Testing
         #expect(driver["exposure_dynamic_framerate"] == 1)
     }
 
+    @Test("gives a face its light, leaves what others set, and gives the exposure back")
+    func metering() throws {
+        func use(_ thread: ControlThread, isMetering: Bool = true, isStreaming: Bool = true) {
+            var controls = CameraControls()
+            controls.settings.metersFace = isMetering
+            thread.use(driver.use(controls, isStreaming: isStreaming))
+        }
+        func isFound() -> Bool {
+            ["auto_exposure", "exposure_time", "gain"].map { driver[$0] } == [3, 156, 32]
+        }
+        // Too dark by one stop and a bit: two flashes of the lamps, and gain for the rest.
+        func begin(_ thread: ControlThread) throws {
+            use(thread)
+            thread.meter(105)
+            try eventually("the exposure", within: Self.timeout) { driver["auto_exposure"] == 1 }
+            try eventually("the time", within: Self.timeout) {
+                driver["exposure_time"] % 100 == 0 && driver["gain"] != 32
+            }
+        }
+        try begin(thread)
+        try waitFor("what people see") { $0.isMetering && $0.isExposureAutomatic }
+        use(thread, isMetering: false)
+        try eventually("what was found", within: Self.timeout) { isFound() }
+        // By hand.
+        #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
+        use(thread)
+        thread.meter(60)
+        #expect(try perform(.look).get().controls.shutter == 4000)
+        _ = try perform(.reset)
+        // By another program.
+        use(thread, isStreaming: false)
+        driver.forget()
+        try begin(thread)
+        driver.change("exposure_time", to: 77)
+        try eventually("nothing more", within: Self.timeout) {
+            thread.meter(60)
+            return reports.with { $0.last?.controls.isMetering == false }
+        }
+        use(thread, isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
+        #expect(driver["exposure_time"] == 77 && driver["auto_exposure"] == 1)
+        // After a crash.
+        driver.forget()
+        let folder = try ScratchDirectory()
+        let record = "\(folder.path)/held/scripted"
+        for isCrash in [true, false] {
+            let other = try ControlThread(
+                role: .front,
+                region: { .hz50 },
+                records: "\(folder.path)/held"
+            ) { _, _ in }
+            if isCrash { try begin(other) } else { use(other, isMetering: false) }
+            let text = try? String(contentsOfFile: record, encoding: .utf8)
+            let values = driver.controls
+            if !isCrash { try eventually("the exposure", within: Self.timeout) { isFound() } }
+            other.end()
+            #expect(other.wait(until: MonotonicClock.now + Timestamp(seconds: Self.timeout)))
+            #expect(isFound())
+            guard isCrash else { break }
+            try #require(text).write(toFile: record, atomically: true, encoding: .utf8)
+            driver.controls = values
+        }
+    }
+
     private static func zoom(to zoom: Double, number: Int) -> ZoomRequest {
         var framing = Framing()
         framing.move(to: zoom, middle: .middle, at: MonotonicClock.now, duration: 0)

@@ -30,17 +30,8 @@ package struct CalmFraming: Hashable, Sendable {
 
         /// The mean of the last few.
         var face: Face {
-            let few = samples.suffix(CalmFraming.few).map(\.face)
-            func mean(_ value: (Face) -> Double) -> Double {
-                few.reduce(0) { $0 + value($1) } / Double(few.count)
-            }
-            let box = Rect(
-                x: mean(\.box.x),
-                y: mean(\.box.y),
-                width: mean(\.box.width),
-                height: mean(\.box.height)
-            )
-            return Face(box: box, eyes: mean(\.eyes), luma: 0)
+            let few = samples.suffix(CalmFraming.few).map { ($0.face.box, 1.0) }
+            return Face(box: Rect.mean(few), luma: last.face.luma)
         }
 
         /// `true` if it has not moved by more than a part of its size.
@@ -130,7 +121,7 @@ package struct CalmFraming: Hashable, Sendable {
 
     /// Returns the part that shows `faces` as they should be.
     private static func shot(of faces: [Face], _ tightness: Double, _ home: Shot) -> Shot {
-        let all = faces.dropFirst().reduce(faces[0].box) { $0.union($1.box) }
+        let all = Rect.around(faces.map(\.box))
         let tallest = faces.map(\.box.height).max() ?? 1
         let share = 0.15 + 0.3 * tightness
         let fitting = min(share / tallest, wide / max(all.width, all.height))
@@ -143,7 +134,8 @@ package struct CalmFraming: Hashable, Sendable {
         return Shot(zoom: zoom, middle: zoom > home.zoom ? middle : home.middle, place: place)
     }
 
-    /// Returns the seconds that `now` may go on showing `faces`; `nil` if `wanted` is hardly better.
+    /// Returns the seconds for which `now` may go on showing `faces`; `nil` if `wanted` is hardly
+    /// better.
     private func patience(_ faces: [Face], _ now: Shot, _ wanted: Shot) -> Double? {
         guard (wanted.zoom, wanted.middle) != (now.zoom, now.middle) else { return nil }
         let unit = faces.map(\.box).max { $0.height < $1.height } ?? .unit

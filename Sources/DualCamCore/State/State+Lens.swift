@@ -72,16 +72,8 @@ extension State {
         let lens = cameras[role].lens
         guard isCalm(role), !scene.framings[role].isMoving(at: time) else { return }
         let factor = scene.framings[role].factor(of: lens.pipeline)
-        let wide = faces.map { face in
-            func place(_ value: Double) -> Double { 0.5 + (value - 0.5) / factor }
-            let box = Rect(
-                x: place(face.box.x),
-                y: place(face.box.y),
-                width: face.box.width / factor,
-                height: face.box.height / factor
-            )
-            return Face(box: box, eyes: place(face.eyes), luma: face.luma)
-        }
+        let part = Rect.unit.scaled(by: 1 / factor)
+        let wide = faces.map { Face(box: part.part($0.box), luma: $0.luma) }
         let home = CalmFraming.Shot(zoom: max(lens.zoom, lens.factor), middle: lens.middle)
         let tightness = cameras[role].framingTightness
         cameras[role].calm?.see(wide, tightness: tightness, home: home, at: time)

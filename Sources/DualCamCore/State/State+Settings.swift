@@ -136,9 +136,10 @@ extension State {
             let transform = cameras[role].transform
             scene.setTransform(transform, of: role, at: time, eased: !isInstant)
         }
+        let zoomDuration = way == .eased ? LensState.usualDuration : duration
         if new.zoom != old.zoom {
-            let usual = LensState.usualDuration
-            setZoom(role, new.zoom, nil, way == .eased ? usual : duration)
+            setZoom(role, new.zoom, nil, zoomDuration)
+            if new.framing == old.framing { cameras[role].framing = .off }
         }
         if new.middle != old.middle {
             cameras[role].lens.middle = new.middle
@@ -147,10 +148,10 @@ extension State {
         if new.framing != old.framing {
             // Automatic again, unless a scene says how far to zoom.
             if new.framing == .calm, new.zoom == old.zoom, new.zoom != 1 {
-                setZoom(role, 1, .middle, LensState.usualDuration)
+                setZoom(role, 1, .middle, zoomDuration)
             }
             cameras[role].framing = new.framing
-            cameras[role].lens.ramp = LensState.usualDuration
+            cameras[role].lens.ramp = zoomDuration
         }
         (cameras[role].framingTightness, cameras[role].metering) = (
             new.framingTightness, new.metering
