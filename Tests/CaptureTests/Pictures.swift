@@ -52,7 +52,7 @@ extension CapturedEvent {
             let decoder = try? FrameDecoder(expecting: Size(width: 1920, height: 1080))
             guard case .frame(let frame)? = decoder?.decode(jpeg, for: .whole) else { return nil }
             return frame
-        case .outdated, .dropped, .timedOut, .woken: return nil
+        case .outdated, .dropped, .resting, .timedOut, .woken: return nil
         }
     }
 }
