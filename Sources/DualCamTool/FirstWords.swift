@@ -89,12 +89,12 @@ enum FirstWords {
     private static let serious: Set = ["stop", "toggle", "privacy", "reset", "restore"]
 
     /// Returns the one of `known` that `word` nearly certainly means: one letter is wrong, or it is
-    /// the beginning of this one alone.
+    /// the beginning of this one alone, and it has no sentence.
     static func guess(_ word: String, among known: [String]) -> String? {
         let longer = known.filter { word.count > 1 && $0.hasPrefix(word) }
         let near = known.filter { word.count > 2 && $0.distance(to: word) <= 1 }
         guard let guess = longer.count == 1 ? longer.first : near.count == 1 ? near.first : nil,
-            !serious.contains(guess)
+            !serious.contains(guess), sentence(word) == nil
         else { return nil }
         return guess
     }

@@ -17,7 +17,7 @@ class NewCameraWindow: SideWindow {
     var camera: (device: String, login: Options<Control.Login>)?
     /// The words for what went wrong last.
     var trouble: String?
-    /// What the camera sees.
+    /// The camera's last picture.
     private(set) var picture: Paintable?
     private var following: MainLoop.Timer?
 

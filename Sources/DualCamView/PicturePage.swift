@@ -35,7 +35,7 @@ final class PicturePage {
                 .property(\SceneInterface.insetShape),
                 icons: InsetShape.allCases.map(\.rawValue)
             ),
-            rows.row("Size", .property(\SceneInterface.insetSize)),
+            rows.row("Size", Self.size),
             rows.choice("Place", Self.place, "Or drag it in the picture") { Self.corners },
             rows.row("Show it", .property(\SceneInterface.insetVisible)),
             rows.row("Show the swap icon", .property(\SceneInterface.swapIcon)),
@@ -97,6 +97,17 @@ final class PicturePage {
         } set: { daemon, value, done in
             daemon.set(\SceneInterface.insetCorner, to: value.string ?? "", done)
         }
+    }
+
+    /// The size of the inset, as large as its shape can be.
+    private static var size: ValuePlace {
+        let property = ValuePlace.property(\SceneInterface.insetSize)
+        var place = ValuePlace(property.name, get: property.get) { daemon, value, done in
+            let shape = daemon[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
+            property.set(daemon, .double(min(value.double ?? 0, shape.sizes.upperBound)), done)
+        }
+        place.facts = property.facts
+        return place
     }
 
     /// Returns the row of the picture in place of the cameras.

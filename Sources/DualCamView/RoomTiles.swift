@@ -54,7 +54,9 @@ final class RoomTiles {
     }
 
     private func choose() {
-        rows.window?.choose("A Picture Behind You", isFolder: false) { [weak self] in self?.set($0) }
+        rows.window?.choose("A Picture Behind You", isFolder: false) { [weak self] in
+            self?.set($0)
+        }
     }
 
     private func follow() {

@@ -54,7 +54,6 @@ package struct PictureAreas: Hashable, Sendable {
             self.init(main: .unit, other: rect)
             room = .unit
         case .pip where isVisible:
-            let size = min(size, shape.sizes.upperBound)
             self.init(main: .unit, other: Self.inset(corner, size: size, aspect: aspect))
         case .pip, .single: self.init(main: .unit, other: nil)
         case .sideBySide:

@@ -50,7 +50,7 @@ import Testing
                 "inset-margin": .int(0), "inset-border": .int(1), "inset-radius": .int(1),
                 "gap": .int(1), "background": .text("crop"), "swap-duration-ms": .int(1),
                 "swap-icon": off, "record-mark": off, "hud": .text("off"),
-                "live-photo": .bool(true), "close-at-lock": off,
+                "live-photo": .bool(true), "close-at-lock": off, "away": .text("/a.png"),
             ]
         )
         let all = parts(Settings()).keys.filter { !$0.hasPrefix(".cameras") }

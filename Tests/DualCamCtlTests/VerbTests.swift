@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: [
         ["status", "--no-such-option"], ["layout", "round"],
-        ["inset", "--size", "0.9"], ["inset", "--size", "nan"], ["inset", "--size", "+inf"],
+        ["inset", "--size", "1.9"], ["inset", "--size", "nan"], ["inset", "--size", "+inf"],
         ["inset", "show", "--corner", "middle"], ["mirror", "on", "--camera", "side"],
         ["rotate", "45"], ["rotate", "+45"], ["orientation", "up"], ["room", "on"],
         ["room", "/no.png"], ["room-blur", "2"], ["framing", "on"], ["framing-tightness", "2"],

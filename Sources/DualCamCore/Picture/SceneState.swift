@@ -57,9 +57,11 @@ package struct SceneStyle: Hashable, Sendable {
     package var layout = Layout.pip
     /// `true` if layout `pip` shows its inset.
     package var insetVisible = true
-    package var insetShape = InsetShape.rectangle
+    package var insetShape = InsetShape.rectangle {
+        didSet { insetSize = min(insetSize, insetShape.sizes.upperBound) }
+    }
     private var corner = Corner.topRight
-    /// The inset's width, as a fraction of the canvas's; at most half if it is no person.
+    /// The inset's width, as a fraction of the canvas's: one of its shape's `sizes`.
     package var insetSize = 0.25
     /// The inset's distance from the edges, as a fraction of the canvas's width.
     package var insetMargin = 0.02
@@ -156,8 +158,7 @@ extension SceneStyle {
     func inset(on canvas: Size) -> (room: Rect, rect: Rect) {
         let whole = Rect(canvas)
         let (isRound, isPerson) = (insetShape == .circle, insetShape == .person)
-        let size = min(insetSize, insetShape.sizes.upperBound)
-        let width = even(min(whole.width * size, isRound ? whole.height : .infinity))
+        let width = even(min(whole.width * insetSize, isRound ? whole.height : .infinity))
         var margin = isPerson ? 0 : even(whole.width * insetMargin)
         // On a low canvas the margin of a circle gives way.
         if isRound { margin = min(margin, (whole.height - width) / 2) }

@@ -35,21 +35,24 @@ package struct Setting<Owner: Sendable>: Sendable {
     /// Gives the second the value of the first.
     let copy: @Sendable (Owner, inout Owner) -> Void
 
+    /// Creates the setting at `path`. What it can be may be `narrower` by the rows before it.
     init<Value: Hashable & Sendable>(
         _ key: String,
         _ comment: String?,
         _ path: any WritableKeyPath<Owner, Value> & Sendable,
         _ form: Form<Value>,
         _ part: ScenePart? = nil,
-        _ keeping: Keeping? = nil
+        _ keeping: Keeping? = nil,
+        narrower: (@Sendable (Owner) -> Form<Value>)? = nil
     ) {
         (self.key, self.comment, self.part, self.keeping) = (key, comment, part, keeping)
         (range, words) = (form.range, form.words)
         read = { plain, owner throws(UnreadableValue) in
-            owner[keyPath: path] = try form.read(plain)
+            owner[keyPath: path] = try (narrower?(owner) ?? form).read(plain)
         }
         plain = { form.plain($0[keyPath: path]) }
         step = { change, owner in
+            let form = narrower?(owner) ?? form
             guard let (value, isLimited) = form.step?(owner[keyPath: path], change) else {
                 return nil
             }
