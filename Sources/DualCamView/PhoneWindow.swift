@@ -62,7 +62,7 @@ final class PhoneWindow: NewCameraWindow {
     }
 
     private func pair(_ picture: DrawingArea) {
-        (hasBegun, isOver, trouble, late.isVisible) = (false, false, nil, false)
+        (hasBegun, isOver, trouble, late.isVisible, patience) = (false, false, nil, false, nil)
         owner.daemon?.call(\PhoneInterface.pair, ()) { [weak self, weak picture] answer in
             guard let self else { return }
             switch answer {

@@ -332,11 +332,11 @@ package final class CaptureThread: Sendable {
             // A camera that is always ahead of the decoder leaves nothing to wait for.
             turn.rest()
             guard adapt(&delivery, stream, &seen) else { return }
-            sharpen(decoder, rooms, isDelivering: delivery.isDelivering)
+            let fadeEnd = sharpen(decoder, rooms, isDelivering: delivery.isDelivering)
             stream.isEveryPictureNeeded = slot.isTapped
             stream.isShown = slot.isWanted
             let deadline = delivery.lastSign + Timestamp(seconds: delivery.limit)
-            switch try take(from: stream, decoder, until: deadline) {
+            switch try take(from: stream, decoder, until: min(deadline, fadeEnd ?? deadline)) {
             case .outdated(let number, let frame, let jpeg):
                 delivery.lastSign = MonotonicClock.now
                 slot.skip(frame, jpeg, lost: delivery.lost(before: number))
@@ -352,6 +352,7 @@ package final class CaptureThread: Sendable {
                 }
                 hasDelivered = true
             case .dropped(let fault): try drop(&delivery, fault)
+            case .timedOut where MonotonicClock.now < deadline: break
             case .timedOut: try pause(&delivery, stream)
             case .resting: leave(decoder, rooms)
             case .woken: break
@@ -381,17 +382,24 @@ package final class CaptureThread: Sendable {
     }
 
     /// Decodes the newest JPEG again if it is shown larger, or looked at as a whole. Hides the room
-    /// in what is in the slot, and cuts persons out, where that is still to be done.
-    private func sharpen(_ decoder: FrameDecoder, _ rooms: RoomStage, isDelivering: Bool) {
+    /// in what is in the slot, and cuts persons out, where that is still to be done; returns when
+    /// it is to be done again, if a room fades.
+    private func sharpen(
+        _ decoder: FrameDecoder,
+        _ rooms: RoomStage,
+        isDelivering: Bool
+    ) -> Timestamp? {
         func show(_ frame: Frame?) {
             if let frame = frame.flatMap(rooms.hidden) { slot.sharpen(frame) }
         }
+        rooms.follow()
         show(decoder.sharpen(for: slot.extent))
-        slot.catchUp(rooms.hidden)
+        let fadeEnd = slot.catchUp(rooms.hidden)
         if isDelivering, slot.isJudging {
             show(decoder.sharpen(for: .whole))
             slot.judge()
         }
+        return fadeEnd
     }
 
     /// Leaves a picture in the slot. Returns `false` if no memory is free to hide its room.

@@ -202,7 +202,9 @@ package final class ControlThread: Sendable {
                     restore()
                 }
             }
-            if meteredFace, !controls.settings.metersFace, isStreaming { endMetering() }
+            if meteredFace, !controls.settings.metersFace, isStreaming, controls.mayMeter {
+                endMetering()
+            }
             reportChange()
             wait()
         }
@@ -278,6 +280,9 @@ package final class ControlThread: Sendable {
                 held.keep(exposure)
                 record()
             } catch {
+                // What was written before the refusal is put back, too.
+                try? read { $0.purpose?.isExposure ?? false }
+                held.keep(exposure)
                 endMetering()
                 isExposureOthers = true
             }
@@ -309,9 +314,10 @@ package final class ControlThread: Sendable {
                 try? port?.write(write)
             }
             controls.forgetSettled(by: writes)
+            let noted = held
             held.forget(exposure)
+            if held != noted { record() }
             guard !writes.isEmpty else { return }
-            record()
             try? read { $0.purpose?.isExposure ?? false }
         }
 
@@ -569,7 +575,11 @@ package final class ControlThread: Sendable {
             default:
                 controls.settle(plan, device)
                 let noted = held
-                if !controls.mayMeter { (controls.isMetering, controls.metered) = (false, 0) }
+                if !controls.mayMeter {
+                    // A compensation leaves the exposure to the camera.
+                    if controls.isMetering, !controls.isExposureByHand { endMetering() }
+                    (controls.isMetering, controls.metered) = (false, 0)
+                }
                 if controls.isMetering { held.keep(exposure) }
                 held.forget(
                     device.filter { !controls.isMetering || $0.purpose?.isExposure != true },

@@ -26,6 +26,8 @@ package final class FaceThread: Sendable {
             var last: Timestamp?
             // The picture may be the device's, and is not kept until the next.
             func search() {
+                // A look keeps the camera at work.
+                guard !slot.extent.isHidden else { return }
                 let newest = slot.newest
                 guard let frame = newest.original ?? newest.content.frame, frame.timestamp != last
                 else { return }

@@ -66,8 +66,8 @@ package final class FrameSlot: Sendable {
         /// The picture as the camera gave it, if the room is hidden in `content` and it is no JPEG.
         var original: Frame?
         var cover = RoomCover(showsRoom: true)
-        /// The time until which what was shown so far may still be, while its room fades.
-        var grace = Timestamp.zero
+        /// The time by which a room that was shown has faded.
+        var fadeEnd = Timestamp.zero
         var isFetched = true
         var counts = Counts()
         var extent = ShownExtent.whole
@@ -85,14 +85,21 @@ package final class FrameSlot: Sendable {
         /// Returns `true` if the room is hidden in `frame`, or is to be shown.
         func isCovered(_ frame: Frame?) -> Bool { cover.showsRoom || frame?.isRoomHidden ?? true }
 
-        /// Returns `true` if `frame` may be shown.
-        func mayShow(_ frame: Frame?) -> Bool { isCovered(frame) || MonotonicClock.now < grace }
+        /// Returns `true` if `frame` may be shown. The last one of a fade stays until the camera's
+        /// thread has caught up.
+        func mayShow(_ frame: Frame?) -> Bool {
+            isCovered(frame) || MonotonicClock.now < fadeEnd + FrameSlot.lag
+        }
 
-        /// Returns `frame` if its room is to be hidden, or its persons cut out, and are not.
-        func unfinished(_ frame: Frame?) -> Frame? {
-            isCovered(frame) && (!extent.isCutOut || frame?.mask != nil) ? nil : frame
+        /// Returns `frame` if its room is to be hidden by now, or its persons cut out, and are not.
+        func unfinished(_ frame: Frame?, at time: Timestamp) -> Frame? {
+            let isCovered = time < fadeEnd || isCovered(frame)
+            return isCovered && (!extent.isCutOut || frame?.mask != nil) ? nil : frame
         }
     }
+    /// The time after which the camera's thread sees what is wanted of it.
+    private static let lag = Timestamp(seconds: 0.05)
+
     private let state = Mutex(State())
     /// Rung at each new frame.
     private let bell: Bell
@@ -122,8 +129,10 @@ package final class FrameSlot: Sendable {
     /// again.
     package func hideRoom(by cover: RoomCover) {
         let (camera, kept) = state.withLock { state in
-            if state.cover.showsRoom, !state.extent.isHidden {
-                state.grace = MonotonicClock.now + Timestamp(seconds: cover.fade)
+            if state.cover.showsRoom {
+                let fades = cover.fade > 0 && !state.extent.isHidden
+                let end = MonotonicClock.now + Timestamp(seconds: cover.fade) + Self.lag
+                state.fadeEnd = fades ? end : .zero
             }
             state.cover = cover
             let kept = state.freeze?.frame
@@ -138,16 +147,22 @@ package final class FrameSlot: Sendable {
     var cover: RoomCover { state.withLock { $0.cover } }
 
     /// Replaces the newest frame by what `finish` makes of it, if its room is still to be hidden,
-    /// or its persons to be cut out; and a kept one by a copy of that.
-    func catchUp(_ finish: (Frame) -> Frame?) {
-        let (newest, kept) = state.withLock { state in
+    /// or its persons to be cut out; and a kept one by a copy of that. Returns the time at which a
+    /// room has faded, when this is to be done again; `nil`: none fades.
+    func catchUp(_ finish: (Frame) -> Frame?) -> Timestamp? {
+        let now = MonotonicClock.now
+        let (newest, kept, end) = state.withLock { state in
             (
-                state.unfinished(state.content.frame).map { state.original ?? $0 },
-                state.unfinished(state.freeze?.frame)
+                state.unfinished(state.content.frame, at: now).map { state.original ?? $0 },
+                state.unfinished(state.freeze?.frame, at: now), state.fadeEnd
             )
         }
         if let frame = newest.flatMap(finish) { sharpen(frame) }
-        guard let kept, let frame = finish(kept)?.copy() else { return }
+        if let kept, let frame = finish(kept)?.copy() { replace(kept, by: frame) }
+        return now < end ? end : nil
+    }
+
+    private func replace(_ kept: Frame, by frame: Frame) {
         let replaced = state.withLock { state in
             guard state.freeze?.frame?.buffer === kept.buffer else { return Frame?.none }
             state.freeze?.frame = frame

@@ -39,15 +39,23 @@ final class RoomStage {
         return picture != nil
     }
 
-    /// Returns `frame` as it may be shown; `nil` if no memory is free for that.
-    func hidden(_ frame: Frame) -> Frame? {
-        var (cover, cutsOut) = (slot.cover, slot.extent.isCutOut)
-        let now = MonotonicClock.now
+    /// Follows what the slot asks for, and returns what is to be seen no more but still is, with
+    /// its share.
+    @discardableResult
+    func follow() -> (value: RoomCover, share: Double)? {
+        let (cover, now) = (slot.cover, MonotonicClock.now)
         var ways = ways ?? Crossfade(cover)
         ways.change(to: cover, at: now, duration: cover.fade)
         self.ways = ways
         var before = ways.before(at: now)
         before?.value.transform = cover.transform
+        return before
+    }
+
+    /// Returns `frame` as it may be shown; `nil` if no memory is free for that.
+    func hidden(_ frame: Frame) -> Frame? {
+        var (cover, cutsOut) = (slot.cover, slot.extent.isCutOut)
+        let before = follow()
         guard !cover.showsRoom || cutsOut || before != nil else {
             if filter != nil {
                 (filter, pace) = (nil, RoomPace())

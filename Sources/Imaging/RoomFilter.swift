@@ -132,7 +132,7 @@ package final class RoomFilter {
             pictureSize: frame.pictureSize,
             reduction: frame.reduction
         )
-        result.isRoomHidden = !cover.showsRoom
+        result.isRoomHidden = !cover.showsRoom && before?.cover.showsRoom != true
         result.mask = mask
         return result
     }

@@ -327,6 +327,12 @@ import Testing
         try waitFor("what people see") { $0.isMetering && $0.isExposureAutomatic }
         use(thread, isMetering: false)
         try eventually("what was found", within: Self.timeout) { isFound() }
+        // A compensation leaves the exposure to the camera.
+        try begin(thread)
+        _ = try perform(.compensation(1)).get()
+        #expect(isFound())
+        _ = try perform(.compensation(0)).get()
+        use(thread, isMetering: false)
         // By hand.
         #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
         use(thread)

@@ -5,6 +5,7 @@ import Imaging
 import Platform
 import Synchronization
 import TestJPEGs
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -203,7 +204,7 @@ import Testing
         /// Returns the numbers of pictures in which the room is still to be hidden.
         func unfinished() -> [UInt64] {
             var numbers: [UInt64] = []
-            slot.catchUp { frame in
+            _ = slot.catchUp { frame in
                 numbers.append(frame.sequence)
                 return nil
             }
@@ -236,6 +237,25 @@ import Testing
         slot.hideRoom(by: RoomCover(showsRoom: true))
         slot.put(striped(3, 20))
         #expect(slot.fetch().frame?.sequence == 3 && slot.newest.original == nil)
+    }
+
+    @Test func `hides a room that fades for good once it has, in a frozen picture, too`() throws {
+        slot.put(striped(0, 20))
+        slot.freeze()
+        slot.judge()
+        var cover = RoomCover()
+        cover.fade = 1
+        slot.hideRoom(by: cover)
+        func finish(_ frame: Frame) -> Frame? {
+            var frame = frame
+            frame.isRoomHidden = true
+            return frame
+        }
+        let end = try #require(slot.catchUp(finish))
+        #expect(slot.frozen?.isRoomHidden == false && slot.fetch().frame != nil)
+        try eventually("the end of the fade") { MonotonicClock.now >= end }
+        #expect(slot.catchUp(finish) == nil)
+        #expect(slot.latest?.isRoomHidden == true && slot.frozen?.isRoomHidden == true)
     }
 
     private var bellRings: Bool { bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.001)) }

@@ -158,8 +158,11 @@ import Testing
         let picture = try Self.person().frame
         let other = flatFrame(size: Self.small, format: .i420, Self.violet.map { UInt8($0) })
         func chroma(_ cover: RoomCover, _ former: RoomCover, _ share: Double) throws -> Int {
-            let shown = RoomFilter().hide(picture, by: cover, after: (former, share))
-            return Int(try #require(shown).plane(2).row(10)[10])
+            let shown = try #require(
+                RoomFilter().hide(picture, by: cover, after: (former, share))
+            )
+            #expect(shown.isRoomHidden == !(cover.showsRoom || former.showsRoom))
+            return Int(shown.plane(2).row(10)[10])
         }
         let (room, hidden) = (RoomCover(showsRoom: true), RoomCover(picture: other))
         let red = try stride(from: 1.0, through: 0, by: -0.25).map { try chroma(hidden, room, $0) }

@@ -66,10 +66,13 @@ extension CameraControls {
     /// The stops of light that software adds to metered pictures, at most.
     static let softwareStops = -1.0...1.0
 
-    /// `true` if nobody has decided the exposure by hand.
-    package var mayMeter: Bool {
-        manual.iso == nil && manual.shutter == nil && !manual.holdsShutter
-            && manual.compensation == 0 && manual.lock.values[.exposure] == nil
+    /// `true` if nothing about the exposure is set by hand.
+    package var mayMeter: Bool { !isExposureByHand && manual.compensation == 0 }
+
+    /// `true` if the exposure itself is set by hand, or locked.
+    package var isExposureByHand: Bool {
+        manual.iso != nil || manual.shutter != nil || manual.holdsShutter
+            || manual.lock.values[.exposure] != nil
     }
 
     /// Moves what software adds towards `stops`.
