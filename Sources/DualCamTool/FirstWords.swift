@@ -40,6 +40,9 @@ enum FirstWords {
         dualcamctl layout side-by-side, or pip, stacked, single
         corner size move resize: To move or resize the inset: dualcamctl inset --size 0.3
         shape round circle: To make the inset round: dualcamctl inset --shape circle
+        cutout cut-out weatherman: To stand before the other picture: dualcamctl inset --shape person
+        face faces track tracking autoframe: To have the picture follow you: dualcamctl framing \
+        calm. For light on your face: dualcamctl metering face
         pan tilt move-camera ptz: To turn a camera that can: dualcamctl image pan +5%. To show a \
         part: dualcamctl zoom 2 --at 0.3,0.5
         crop magnify closer wider zoom-in zoom-out in out: To show a part: dualcamctl \
@@ -64,6 +67,7 @@ enum FirstWords {
         scenes preset presets profile profiles: To list the scenes: dualcamctl scene list
         away brb back-soon: To show a scene: dualcamctl scene away
         talk: To show a scene: dualcamctl scene talk
+        presenter: To show a scene: dualcamctl scene presenter
         demo: To show a scene: dualcamctl scene demo
         select choose input source set-camera usb ip url network: To choose a camera: \
         dualcamctl use back DEVICE

@@ -133,7 +133,8 @@ final class CamerasPage {
                 .key("\(key).metering"),
                 names: ["All of the picture", "Your face"]
             ),
-            rows.row("Follow you", .key("\(key).framing"), names: ["Off", "Calmly"]), parts.lens,
+            rows.row("Follow you", .key("\(key).framing"), names: ["Off", "Calmly"]),
+            rows.row("How close", .key("\(key).framing-tightness")), parts.lens,
         ]
         all.forEach(parts.controls.append)
         parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }

@@ -95,7 +95,7 @@ final class NetworkWindow: NewCameraWindow {
         attempt.onClick { [unowned self] in begin() }
         for row in [address, user, password] { row.onReturn { [unowned self] in begin() } }
         previews?.onTrouble = { [unowned self] in
-            // One that was tried before is just being closed.
+            // The one tried before is still being closed.
             guard !$0.name.hasSuffix(".Busy") else { return }
             (trouble, camera) = (PictureWindow.words($0), nil)
         }

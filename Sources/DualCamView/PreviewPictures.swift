@@ -26,7 +26,7 @@ final class PreviewPictures {
     private let worker: LoopWorker<Reading>
     private var shown: [String: Shown] = [:]
     private var places = PreviewPlaces()
-    /// The user and the password of the cameras, which are on the network.
+    /// The user and the password, for a camera on the network.
     var login = Options<Control.Login>()
     /// Called when pictures cannot be had.
     var onTrouble: (DBusError) -> Void = { _ in }

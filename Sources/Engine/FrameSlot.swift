@@ -191,7 +191,7 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
-    /// The seconds for which a picture is wanted that was looked at.
+    /// The seconds for which pictures are wanted after one was looked at.
     private static let looking = 1.0
 
     /// `true` while the picture is shown, or somebody takes it.
@@ -415,7 +415,8 @@ package final class FrameSlot: Sendable {
     package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
     /// The newest picture, and what the camera gave for it: a JPEG, or a frame in which the room is
-    /// not hidden. All stay, and do not count as shown. Not for the composite thread.
+    /// not hidden. All stay, and do not count as shown. Pictures are wanted for a second more.
+    /// Not for the composite thread.
     package var newest: (content: Content, jpeg: JPEGFrame?, original: Frame?) {
         let now = MonotonicClock.now
         let (newest, camera) = state.withLock { state in

@@ -251,7 +251,7 @@ extension SceneStyle {
         ),
         .init(
             "inset-size",
-            "a fraction of the stream's width; above 0.5 for a person",
+            "a fraction of the stream's width: 0.1 to 0.5; a person: to 1",
             \.insetSize,
             .number(SceneStyle.insetSizes),
             .inset,
