@@ -40,7 +40,8 @@ enum FirstWords {
         dualcamctl layout side-by-side, or pip, stacked, single
         corner size move resize: To move or resize the inset: dualcamctl inset --size 0.3
         shape round circle: To make the inset round: dualcamctl inset --shape circle
-        cutout cut-out weatherman: To stand before the other picture: dualcamctl inset --shape person
+        cutout cut-out weatherman: To stand before the other picture: dualcamctl inset \
+        --shape person
         face faces track tracking autoframe: To have the picture follow you: dualcamctl framing \
         calm. For light on your face: dualcamctl metering face
         pan tilt move-camera ptz: To turn a camera that can: dualcamctl image pan +5%. To show a \
