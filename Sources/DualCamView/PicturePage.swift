@@ -103,8 +103,8 @@ final class PicturePage {
     private static var size: ValuePlace {
         let property = ValuePlace.property(\SceneInterface.insetSize)
         var place = ValuePlace(property.name, get: property.get) { daemon, value, done in
-            let shape = daemon[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
-            property.set(daemon, .double(min(value.double ?? 0, shape.sizes.upperBound)), done)
+            let most = daemon.insetShape.sizes.upperBound
+            property.set(daemon, .double(min(value.double ?? 0, most)), done)
         }
         place.facts = property.facts
         return place

@@ -432,9 +432,7 @@ final class PictureWindow {
         ) ?? look.areas(aspect: aspect)
     }
 
-    var insetShape: InsetShape {
-        daemon?[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
-    }
+    var insetShape: InsetShape { daemon?.insetShape ?? .rectangle }
 
     // MARK: What is known
 
@@ -749,5 +747,11 @@ private final class Inbox: Sendable {
 
     func post(_ work: @escaping @Sendable (PictureWindow) -> Void) {
         mailbox.post { [self] in if let owner { work(owner) } }
+    }
+}
+
+extension DaemonMirror {
+    var insetShape: InsetShape {
+        self[\SceneInterface.insetShape].flatMap(InsetShape.init) ?? .rectangle
     }
 }

@@ -12,34 +12,33 @@ final class RoomTiles {
     let group: PreferencesGroup
     private let role: Role
     private unowned let rows: PreferenceRows
-    private let tiles: [(room: Room?, button: ToggleButton, tile: CameraTile)]
+    private let tiles: [CameraTile]
+    /// The ways, by the word for `Room`; that of a picture, which people choose, is empty.
+    private let ways: ToggleGroup<String>
     private lazy var filter = RoomFilter()
     private let converter = ScreenPicture()
     /// The preview that was blurred last.
     private var shown: Pixels?
 
-    /// The ways; the last one is a picture, which people choose.
-    private static let ways: [(room: Room?, words: String)] = [
-        (.asIs, "As it is"), (.blur, "Blurred"), (nil, "Picture…"),
-    ]
-
     init(_ role: Role, _ rows: PreferenceRows) {
         (self.role, self.rows) = (role, rows)
-        tiles = Self.ways.map { room, words in
-            let tile = CameraTile(Size(width: 144, height: 81))
-            let column = Box(vertical: true, spacing: 4, [tile.widget, Label(words)])
-            return (room, ToggleButton(column, words).style("flat", "pick-tile"), tile)
-        }
+        let words = [(Room.asIs.description, "As it is"), (Room.blur.description, "Blurred")]
+        let tiles = (0...words.count).map { _ in CameraTile(Size(width: 144, height: 81)) }
+        self.tiles = tiles
+        ways = ToggleGroup(
+            zip(words + [("", "Picture…")], tiles).map { way, tile in
+                let column = Box(vertical: true, spacing: 4, [tile.widget, Label(way.1)])
+                return (way.0, ToggleButton(column, way.1).style("flat", "pick-tile"))
+            }
+        )
         let box = FlowBox(most: 3, spacing: 8)
         let title = role == .front ? "The room behind you" : "The room in your view"
         group = PreferencesGroup(title, [box])
-        for (room, button, _) in tiles {
-            box.append(button)
-            button.onToggle { [unowned self] _ in
-                if let room { set(room.description) } else { choose() }
-                // The present one stays marked.
-                follow()
-            }
+        for (_, button) in ways.buttons { box.append(button) }
+        ways.onChoice { [unowned self] word in
+            if word.isEmpty { choose() } else { set(word) }
+            // The present one stays marked.
+            follow()
         }
         rows.bind { [unowned self] in follow() }
     }
@@ -60,17 +59,15 @@ final class RoomTiles {
     }
 
     private func follow() {
-        for (room, button, _) in tiles {
-            button.isOn = room.map { $0.description == present } ?? isPicture
-            button.isSensitive = rows.isPresent
-        }
+        ways.chosen = isPicture ? "" : present
+        for (_, button) in ways.buttons { button.isSensitive = rows.isPresent }
     }
 
     /// Shows what the camera sees now.
     func show() {
-        tiles[0].tile.show("", rows.pictures[role], isWaiting: false)
+        tiles[0].show("", rows.pictures[role], isWaiting: false)
         // The stream shows the picture that was chosen.
-        tiles[2].tile.show("", isPicture ? rows.pictures.parts[role] : nil, isWaiting: false)
+        tiles[2].show("", isPicture ? rows.pictures.parts[role] : nil, isWaiting: false)
         guard let preview = rows.pictures.pixels[role], preview !== shown else { return }
         shown = preview
         let blurred = Pixels(preview.size)
@@ -82,6 +79,6 @@ final class RoomTiles {
             with: filter,
             to: blurred.memory.assumingMemoryBound(to: UInt8.self)
         )
-        tiles[1].tile.show("", isBlurred ? blurred.texture(of: .unit) : nil, isWaiting: false)
+        tiles[1].show("", isBlurred ? blurred.texture(of: .unit) : nil, isWaiting: false)
     }
 }
