@@ -72,8 +72,8 @@ final class PickWindow {
             return false
         }
         window.closesOnKey()
-        daemon.onChange = { [unowned self] in follow() }
-        daemon.onSignal = { [unowned self] in if $0.member == "Changed" { load() } }
+        daemon.onChange = { [weak self] in self?.follow() }
+        daemon.onSignal = { [weak self] in if $0.member == "Changed" { self?.load() } }
         window.present()
         follow()
     }

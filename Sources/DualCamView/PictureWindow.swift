@@ -129,16 +129,17 @@ final class PictureWindow {
         close.onClick { [unowned self] in window.close() }
         whole.onClick { [unowned self] in perform(.toggleFullscreen) }
         build(closed)
-        connection?.onDisconnect = { [unowned self] in know { $0.hasBus = false } }
+        connection?.onDisconnect = { [weak self] in self?.know { $0.hasBus = false } }
         know { $0.hasBus = daemon != nil }
-        daemon?.onChange = { [unowned self] in follow() }
-        daemon?.onSignal = { [unowned self] in take($0) }
+        // Answers that are awaited keep it alive after the window.
+        daemon?.onChange = { [weak self] in self?.follow() }
+        daemon?.onSignal = { [weak self] in self?.take($0) }
         if let connection {
             keys = GlobalKeys(connection, wants: settings.settings.hasGlobalKeys) {
-                [unowned self] in performGlobal($0)
+                [weak self] in self?.performGlobal($0)
             }
         }
-        settings.onFailure = { [unowned self] in toast.show($0) }
+        settings.onFailure = { [weak self] in self?.toast.show($0) }
         if let failure = settings.failure { toast.show(failure) }
         picture.grabFocus()
         if let sway { sway.keepAbove { [weak self] in self?.arrive() } } else { arrive() }
