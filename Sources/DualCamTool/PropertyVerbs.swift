@@ -64,7 +64,7 @@ extension PropertyVerb.Text {
 
     /// The values of a setting, from its row.
     static func row(_ key: String, help: String = "") -> (String) -> Self {
-        let initial = Settings()
+        let initial = Settings.widest
         if let row = Settings.rows.first(where: { $0.key == key }) {
             return text(row, initial, help)
         }

@@ -198,7 +198,7 @@ import Testing
         ("cameras.front", "iso-range", "[3200, 100]", "two whole"),
         ("cameras.front", "iso-range", "[100]", "two whole"),
         ("scene", "layout", #""PIP""#, "pip, side-by-side, stacked or single"),
-        ("scene", "inset-size", "1.1", "a number from 0.1 to 1"),
+        ("scene", "inset-size", "0.51", "a number from 0.1 to 0.5"),
         ("capture", "photo-directory", #""Pictures""#, "a path"),
         ("capture", "file-mode", #""777""#, "permissions such as 600, 640 or 644"),
         ("capture", "file-mode", #""440""#, "permissions such as 600, 640 or 644"),

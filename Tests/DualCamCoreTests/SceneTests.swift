@@ -491,7 +491,11 @@ extension SceneTests {
         let dragged = rect { $0.insetPosition = NormalizedPoint(x: 0.5, y: 0.5) }
         #expect(dragged == Rect(x: 480, y: 270, width: 320, height: 180))
         // Another shape leaves room for the other picture.
-        #expect(layers(state { $0.insetSize = 1 }.scene(at: at(0)))[1].rect.width == 640)
+        let former = state {
+            ($0.insetShape, $0.insetSize) = (.person, 1)
+            $0.insetShape = .rectangle
+        }
+        #expect(layers(former.scene(at: at(0)))[1].rect.width == 640)
     }
 
     @Test func `a swap morphs between a person and the whole picture`() {

@@ -106,7 +106,7 @@ import Testing
         for size in [0.3, 0.35, 0.4] {
             #expect(try step("inset-size", 0.05) == (.double(size), false))
         }
-        #expect(try step("inset-size", 1) == (.double(1), true))
+        #expect(try step("inset-size", 1) == (.double(0.5), true))
         #expect(try step("title", 1) == (.list([]), nil))
         let rotation = try #require(CameraSettings.rows.first { $0.key == "rotation" })
         var camera = CameraSettings()

@@ -25,6 +25,13 @@ package struct Settings: Hashable, Sendable {
 
     package init() {}
 
+    /// Settings with which each row can have all of its values.
+    package static var widest: Settings {
+        var settings = Settings()
+        settings.scene.style.insetShape = .person
+        return settings
+    }
+
     /// The role of the main picture, as long as it has a camera.
     var main: Role {
         get { isSwapped ? .front : .back }

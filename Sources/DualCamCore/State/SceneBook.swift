@@ -286,7 +286,7 @@ package struct SceneBook: Hashable, Sendable {
                     }
                 } else {
                     let value = try plain(node)
-                    preset.values[key] = Settings.scenes.canonical(value, of: key, Settings())
+                    preset.values[key] = Settings.scenes.canonical(value, of: key, .widest)
                 }
             }
             own.append(Entry(name: name, preset: preset))
