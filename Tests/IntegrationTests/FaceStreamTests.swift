@@ -49,8 +49,8 @@ extension DaemonTests {
                 try eventually("the whole picture") { try isGreen(0.45) && !isGreen(0.55) }
                 let tool = Programs.path(of: "dualcamctl")
                 _ = try session.output(tool, "framing", "calm")
-                try eventually("the left") { try isGreen(0.62) }
-                try eventually("the right") { try !isGreen(0.38) }
+                try eventually("the left") { try isGreen(0.58) }
+                try eventually("the right") { try !isGreen(0.42) }
                 #expect(try daemon.back.get(\.zoom) == 1)
                 _ = try session.output(tool, "zoom", "1")
                 #expect(try daemon.back.get(\.framing) == "off")
