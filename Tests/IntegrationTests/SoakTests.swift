@@ -278,11 +278,14 @@ private final class Soak {
         try daemon.capture.set(\.livePhoto, false)
         try daemon.pro.set(\.enabled, false)
         try daemon.orientation.set(\.mode, "auto")
+        try daemon.scene.set(\.away, "")
         // There is no phone to forget, but its thread is there from the first call on.
         _ = try? daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try daemon.camera(camera).set(\.rotation, 0)
             try daemon.camera(camera).set(\.room, "as-is")
+            try daemon.camera(camera).set(\.framing, "off")
+            try daemon.camera(camera).set(\.metering, "frame")
             try daemon.send(
                 "SetZoom",
                 of: Interface.camera.name,
