@@ -132,8 +132,8 @@ import Testing
             try change("Remove", "talk")
             try change("Import", "[[scene]]\nname = \"<a> & b\"\n[scene.back]\niso = 400\n")
             let reader = try window.reader(showing: ["Record"])
-            try window.desktop.hand("key 4")
-            try eventually("the message", within: 10) {
+            try window.desktop.hand("key 5")
+            try eventually("the message", within: 20) {
                 reader.named.keys.contains { $0.hasPrefix("Part of “<a> & b” could not be shown") }
             }
         }
