@@ -165,6 +165,9 @@ private final class Soak {
             at: DualCam.frontPath,
             [.string("auto"), .named([:])]
         )
+        // Without a private network there is no phone, and no thread for one.
+        _ = try? daemon.call("Pair", of: .phone)
+        _ = try? daemon.call("Cancel", of: .phone)
         try daemon.reload(Self.configuration(movie, folder, front: "test"))
         let start = MonotonicClock.now
         var rests: [Rest] = []
@@ -279,8 +282,6 @@ private final class Soak {
         try daemon.pro.set(\.enabled, false)
         try daemon.orientation.set(\.mode, "auto")
         try daemon.scene.set(\.away, "")
-        // There is no phone to forget, but its thread is there from the first call on.
-        _ = try? daemon.send("Forget", of: PhoneInterface.name, [.string(""), .named([:])])
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try daemon.camera(camera).set(\.rotation, 0)
             try daemon.camera(camera).set(\.room, "as-is")
