@@ -365,18 +365,21 @@ enum AwayPicture: PropertyKind {
     }
 }
 
+extension PropertyVerb {
+    /// The verb of a camera's setting from 0 to 1.
+    fileprivate static func fraction(
+        _ name: String,
+        _ abstract: String,
+        _ property: String
+    ) -> Self {
+        let text = Text.row(name, help: "0 to 1; or a change such as +0.1.")
+        return Self(name, abstract, of: CameraInterface.self, [property], text: text)
+    }
+}
+
 enum RoomBlur: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
-            "room-blur",
-            "Set how much a blurred room is blurred.",
-            of: CameraInterface.self,
-            ["RoomBlur"],
-            text: PropertyVerb.Text.row(
-                "room-blur",
-                help: "0 to 1; or a change such as +0.1."
-            )
-        )
+        .fraction("room-blur", "Set how much a blurred room is blurred.", "RoomBlur")
     }
 }
 
@@ -399,15 +402,10 @@ enum FramingKind: CameraKind {
 
 enum FramingTightness: CameraKind {
     static var verb: PropertyVerb {
-        PropertyVerb(
+        .fraction(
             "framing-tightness",
             "Set how large calm framing shows you.",
-            of: CameraInterface.self,
-            ["FramingTightness"],
-            text: PropertyVerb.Text.row(
-                "framing-tightness",
-                help: "0 to 1; or a change such as +0.1."
-            )
+            "FramingTightness"
         )
     }
 }

@@ -188,7 +188,7 @@ extension DaemonTests {
             }
         }
 
-        /// What is turned, blurred or cross-faded is copied as large as it is shown.
+        /// Turned, blurred and cross-faded pictures are copied as large as they are shown.
         @Test func copiesOfPicturesGoWithTheLastViewer() throws {
             try Daemon.with(Self.counters) { daemon in
                 /// Returns the bytes in use once nobody looks any more, after these layouts.
