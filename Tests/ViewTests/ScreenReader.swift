@@ -83,15 +83,17 @@ final class ScreenReader {
         return PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 
-    /// Does what a click does, on an object whose name begins with `beginning`. GTK 4.8 calls some
-    /// buttons by their words twice.
+    /// Does what a click does, on the object of this name, else on one whose name begins with it.
+    /// GTK 4.8 calls some buttons by their words twice.
     func press(_ beginning: String) throws {
         // What is new has a name before it has an action. GTK clicks a button 250 ms after it is
         // asked to, and what that enables does nothing before. Since GTK 4.16 a cell of a grid has
         // the name of the button in it, and no action.
         _ =
             try eventually("a press of \(beginning)") {
-                let objects = all.filter { $0.key.hasPrefix(beginning) }.flatMap(\.value)
+                let found = all
+                let longer = found.keys.filter { $0 != beginning && $0.hasPrefix(beginning) }
+                let objects = ([beginning] + longer).flatMap { found[$0] ?? [] }
                 for object in objects where hasState(Self.sensitive, object) && canBePressed(object)
                 {
                     let press = "DoAction"
