@@ -27,6 +27,7 @@ struct VMTests {
             Row("stream", "streams two USB cameras in a session of its own"),
             Row("photos", "photographs USB cameras as they are, at their largest, and live"),
             Row("pro", "sets a camera by hand, and shows it"),
+            Row("metering", "gives a face the light that it should have"),
             Row("scenes", "keeps scenes, locks and mountings over a replug"),
             Row("lenses", "changes lenses without a cut"),
         ],
