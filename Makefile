@@ -143,7 +143,7 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	$(if $(ETC),test -e $(ETC)/dualcam.toml || install -D -m 644 -t $(ETC) $(GENERATED)/dualcam.toml)
 	install -D -m 644 -t $(DOC) LICENSE NEWS.md docs/dualcam.toml
 	cp -R examples $(DOC)
-	install -D -m 644 Sources/C/CKernels/LICENSE.person $(DOC)/licenses/mediapipe
+	install -D -m 644 Sources/C/CKernels/LICENSE.networks $(DOC)/licenses/mediapipe
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	$(if $(VIEW),@$(MAKE) --no-print-directory install-view)
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"

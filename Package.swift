@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "CKernels",
             path: "Sources/C/CKernels",
-            exclude: ["LICENSE.person", "person.f16", "face.f16"],
+            exclude: ["LICENSE.networks", "person.f16", "face.f16"],
             cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]
         ),
 

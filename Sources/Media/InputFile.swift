@@ -72,7 +72,7 @@ final class InputFile {
 }
 
 /// The words for a file that libav does not know.
-let notMedia = "it is damaged, or not a picture or movie"
+let notMedia = "it is damaged, or no picture or movie that DualCam can show"
 
 /// Frees the context of a file, and its buffer.
 func freeContext(_ io: inout UnsafeMutablePointer<AVIOContext>?) {

@@ -218,7 +218,7 @@ import Testing
         let jpeg = jpeg(of: picture(.identity, .i422))
         let sound = "\(scratch.path)/sound.mp4"
         try ffmpeg(["-f", "lavfi", "-i", "sine=d=0.1", sound])
-        let none = "it is damaged, or not a picture or movie"
+        let none = "it is damaged, or no picture or movie that DualCam can show"
         let kind = "its JPEGs are of a kind that DualCam cannot show: "
         var unknown = Array(
             try Data(

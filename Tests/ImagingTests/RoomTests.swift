@@ -296,4 +296,36 @@ import Testing
         let last = try (8..<16).map { try shown(empty, $0).plane(0).row(288)[512] }
         #expect(last.last.map { $0 >= 254 } == true, "\(last)")
     }
+
+    @Test func `goes with a person who moves`() throws {
+        let (still, _) = try Self.person()
+        let white = RoomCover(
+            picture: flatFrame(size: Self.small, format: .i420, [255, 128, 128])
+        )
+        // With all that was seen before, and as in the first picture.
+        let filter = RoomFilter()
+        for number in 0..<8 {
+            var moved = still.copy()
+            for (plane, step) in [(0, 12), (1, 6), (2, 6)] {
+                for y in 0..<moved.plane(plane).rows {
+                    let (to, from) = (moved.plane(plane).row(y), still.plane(plane).row(y))
+                    for x in 0..<moved.plane(plane).rowBytes {
+                        to[x] = from[min(x + number * step, moved.plane(plane).rowBytes - 1)]
+                    }
+                }
+            }
+            moved.timestamp = Timestamp(seconds: Double(number) / 30)
+            let shown = try #require(filter.hide(moved, by: white)).plane(0)
+            let alone = try #require(RoomFilter().hide(moved, by: white)).plane(0)
+            var (sum, count) = (0, 0)
+            for y in 0..<shown.rows {
+                for x in 0..<shown.rowBytes {
+                    sum += abs(Int(shown.row(y)[x]) - Int(alone.row(y)[x]))
+                    count += 1
+                }
+            }
+            print("lag", number, Double(sum) / Double(count))
+            #expect(Double(sum) / Double(count) < 0.5)
+        }
+    }
 }
