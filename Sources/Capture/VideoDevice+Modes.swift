@@ -217,7 +217,6 @@ extension v4l2_format {
         fmt.pix.field = V4L2_FIELD_ANY.rawValue
     }
 
-    /// The size, in pixels.
     var size: Size { Size(width: Int(fmt.pix.width), height: Int(fmt.pix.height)) }
 
     /// The colour space, with V4L2's own defaults for what the driver leaves open

@@ -25,7 +25,6 @@ extension Role {
     }
 }
 
-/// The errors of DualCam's methods, besides the standard ones.
 extension DBusError {
     /// There is no such camera.
     package static func noCamera(_ message: String) -> DBusError { own("NoCamera", message) }

@@ -5,7 +5,6 @@ import Platform
 /// The contents of a file, and its permissions.
 struct FileContent: Equatable {
     var bytes: [UInt8]
-    /// The permission bits.
     var mode: UInt32
 }
 

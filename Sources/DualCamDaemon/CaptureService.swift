@@ -160,7 +160,6 @@ final class CaptureService {
         }
     }
 
-    /// The problems of the recording, one sentence each.
     var problems: [String] { session.problems }
 
     private func described(_ file: RecordingSession.Saved) -> [String: Value] {

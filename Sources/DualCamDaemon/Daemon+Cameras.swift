@@ -6,7 +6,6 @@ import Glibc
 import Logging
 import Platform
 
-/// The devices that the cameras use.
 extension Daemon {
     /// Opens what `use` describes for `role` from now on.
     func use(_ role: Role, _ use: CameraUse) {

@@ -4,7 +4,6 @@ import Glibc
 import Logging
 import Platform
 
-/// Controls, lights and Pro mode.
 extension Daemon {
     /// Passes the present control settings of `role` to the thread of the device that is shown.
     func useControls(_ role: Role) {

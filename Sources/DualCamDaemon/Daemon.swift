@@ -460,7 +460,6 @@ final class Daemon {
         return counts
     }
 
-    /// The counts of the composite thread so far.
     var frameCounts: CompositeThread.Counts { frames?.statistics ?? CompositeThread.Counts() }
 
     /// Takes over what differs in `new`. A stream of another form is published as a new node.

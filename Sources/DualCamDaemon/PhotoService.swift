@@ -15,9 +15,7 @@ final class PhotoService {
     /// A call that waits for its cameras, its files or their movies.
     @MainActor
     private final class Request {
-        /// The caller's program.
         let program: String
-        /// Gives the call its answer.
         let answer: (Result<[[String: Value]], DBusError>) -> Void
         let wish: Wish
         let destination: PhotoWriter.Destination

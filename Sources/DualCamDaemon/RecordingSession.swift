@@ -7,7 +7,6 @@ import Media
 import Platform
 import Synchronization
 
-/// The pictures to record, and the format.
 struct RecordingRequest {
     /// The pictures named; `nil` stands for those that there are.
     var pictures: Set<RecordedPicture>?
@@ -257,7 +256,6 @@ final class RecordingSession {
     /// `true` while a recording is made, or is about to be.
     var isOn: Bool { preparation != nil || daemon.state.recording.phase != .off }
 
-    /// Pauses the recording, or goes on.
     func pause(_ isPaused: Bool) -> Result<Void, Refusal> {
         guard daemon.state.recording.phase == .running else { return .failure(.notRecording) }
         daemon.send(.recording(.pause(isPaused)))
@@ -526,7 +524,6 @@ final class RecordingSession {
         fail(RecordingFailure(error))
     }
 
-    /// Ends the recording because of a failure.
     private func fail(_ reason: RecordingFailure) {
         guard daemon.state.recording.phase == .running else { return }
         failure = reason

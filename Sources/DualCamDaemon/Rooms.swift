@@ -60,7 +60,6 @@ final class Rooms {
         for path in paths where pictures[path] == nil { read(path) }
     }
 
-    /// The problems, a sentence each.
     var problems: [String] {
         var problems: [String] = []
         if case .unreadable(let reason)? = away.flatMap({ pictures[$0] }) {

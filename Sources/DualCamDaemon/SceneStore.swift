@@ -9,7 +9,6 @@ import Platform
 @MainActor
 final class SceneStore {
     private(set) var book = SceneBook()
-    /// The problems with the file, one sentence each.
     private(set) var problems: [String] = []
     var onChange: () -> Void = {}
 

@@ -45,7 +45,6 @@ final class ScenesService {
     /// Requests the scenes, once the daemon owns its name: the file belongs to one daemon.
     func load() { store.load() }
 
-    /// The problems with the user's scenes, one sentence each.
     var problems: [String] { store.problems }
 
     /// Begins no change that waits.

@@ -122,7 +122,6 @@ final class Service {
     /// Waits until photographs in progress are written and answered, at most until `deadline`.
     func endPhotos(by deadline: Timestamp) { photos.end(by: deadline) }
 
-    /// All present problems, one sentence each.
     var problems: [String] {
         var others = daemon.reported
         others.configuration = configurationProblems

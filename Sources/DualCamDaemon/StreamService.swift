@@ -10,7 +10,6 @@ final class StreamService {
     private let server: ObjectServer
     /// The path of the configuration file named on the command line; empty if there is none.
     var configurationFile = ""
-    /// Returns all present problems, one sentence each.
     var problems: () -> [String] = { [] }
     /// The cameras as Devices shows them, and what they were made of: the property is read after
     /// each event, and they seldom change.

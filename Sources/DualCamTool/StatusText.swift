@@ -143,7 +143,6 @@ struct StatusText {
 
     // MARK: - Viewers
 
-    /// The apps that take the stream, and since when.
     private var viewerLines: [String] {
         let now = WallTime.now
         let hasConsumers = snapshot[\StreamInterface.consumers] ?? 0 > 0
@@ -168,7 +167,6 @@ struct StatusText {
 
     // MARK: - Phones
 
-    /// The phones for which DualCam listens, and where.
     private var phoneLines: [String] {
         (snapshot[\PhoneInterface.phones] ?? []).compactMap { phone in
             func text(_ key: String) -> String? { phone[key]?.string?.printable }

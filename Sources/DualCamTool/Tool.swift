@@ -191,7 +191,6 @@ extension CommandFamily {
     func run() throws { throw MissingSubcommand(command: Self.self) }
 }
 
-/// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Flag(help: "Print one line of JSON.")
     var json = false

@@ -87,7 +87,6 @@ package struct Plane {
 
 /// The positions of a picture's planes in its buffer.
 package struct FrameLayout: Hashable, Sendable {
-    /// The size of the picture, in pixels.
     package let size: Size
     package let format: PixelFormat
     /// The stride of the first plane, in bytes. Chroma strides follow from it.
@@ -291,7 +290,6 @@ package struct JPEGFrame: Sendable {
     /// The memory, of which the first `byteCount` bytes are the JPEG. Returns to its owner with the
     /// last copy. If it belongs to a device, holding many frames stops the device.
     package let buffer: FrameBuffer
-    /// The length of the JPEG, in bytes.
     package let byteCount: Int
     /// The time of capture, on CLOCK_MONOTONIC.
     package let timestamp: Timestamp

@@ -1,8 +1,6 @@
 /// The size of a picture, in whole pixels.
 package struct Size: Hashable, Sendable, CustomStringConvertible {
-    /// The width, in pixels.
     package var width: Int
-    /// The height, in pixels.
     package var height: Int
 
     package init(width: Int, height: Int) {
@@ -14,8 +12,6 @@ package struct Size: Hashable, Sendable, CustomStringConvertible {
 
     /// The width over the height; 1 for an empty size.
     package var aspect: Double { height > 0 ? Double(width) / Double(height) : 1 }
-
-    /// The number of pixels.
     package var area: Int { width * height }
 
     /// "1280x720".
@@ -140,9 +136,7 @@ extension Rect {
 package struct PixelRect: Hashable, Sendable {
     package var x: Int
     package var y: Int
-    /// The width, in pixels.
     package var width: Int
-    /// The height, in pixels.
     package var height: Int
 
     /// Creates a rectangle from its top left corner and size, in pixels.

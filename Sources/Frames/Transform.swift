@@ -14,7 +14,6 @@ package struct Transform: Hashable, Sendable {
     }
 
     package static let identity = Transform()
-    /// Mirroring left to right.
     package static let mirror = Transform(mirrored: true)
     package static let clockwise90 = Transform(quarterTurns: 1)
     package static let rotate180 = Transform(quarterTurns: 2)

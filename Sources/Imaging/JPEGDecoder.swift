@@ -61,7 +61,6 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
 package final class JPEGDecoder {
     /// The picture's properties by the header of a JPEG.
     package struct Header: Hashable {
-        /// The size in pixels.
         package let size: Size
         /// The format of the decoded planes: a planar format, or gray.
         package let format: PixelFormat

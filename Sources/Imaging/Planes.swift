@@ -157,6 +157,5 @@ package struct Planes {
         return Planes(luma: crop(luma), u: crop(u), v: crop(v))
     }
 
-    /// The size in pixels.
     package var size: Size { Size(width: luma.rowBytes, height: luma.rows) }
 }

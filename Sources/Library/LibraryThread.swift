@@ -16,7 +16,6 @@ package final class LibraryThread: Sendable {
         /// The directory of movies. May begin with "~/".
         package let movies: String?
 
-        /// Creates the pair of directories.
         package init(photos: String?, movies: String?) {
             self.photos = photos
             self.movies = movies

@@ -10,13 +10,10 @@ package struct MediaItem: Hashable, Sendable {
         /// A movie with or without sound.
         case movie
     }
-    /// The path of the file.
     package let path: String
-    /// The kind of the file.
     package let kind: Kind
     /// "back", "front" or "stream", if the name has it.
     package let camera: String?
-    /// The length in bytes.
     package let byteCount: Int64
     /// The time in the name, or else of the last modification, in microseconds since 1970.
     package let time: Int64

@@ -16,7 +16,6 @@ package struct ThumbnailError: Error, Hashable, CustomStringConvertible {
         /// Any other failure, which may be temporary.
         case system
     }
-    /// The kind of failure.
     package let code: Code
     /// The message in one line, with the file's path.
     package let description: String

@@ -6,9 +6,7 @@ import Glibc
 ///
 /// - Context: One thread at a time. Every call may wait for the disk.
 final class MatroskaWriter {
-    /// The path of the file.
     let path: String
-    /// The tracks of the file.
     let tracks: [Track]
     /// The moment that players show as 0.
     let start: Timestamp

@@ -25,7 +25,6 @@ package struct MediaError: Error, Hashable, CustomStringConvertible {
         case system
     }
 
-    /// The kind of failure.
     package let code: Code
     /// The failed operation, by the name of its manual page: "write", "avcodec_open2".
     package let operation: String

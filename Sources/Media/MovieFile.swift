@@ -5,11 +5,8 @@ import Synchronization
 
 /// A finished file of a recording.
 package struct Movie: Hashable, Sendable {
-    /// The path of the file.
     package var path: String
-    /// The duration in seconds.
     package var seconds = 0.0
-    /// The number of pictures.
     package var frames = 0
     /// The number of pictures that are missing because the disk or the encoder was too slow.
     package var dropped = 0
@@ -17,7 +14,6 @@ package struct Movie: Hashable, Sendable {
     package var encoder = ""
     /// `true` if the file has sound.
     package var hasSound = false
-    /// The length in bytes.
     package var byteCount: Int64 = 0
 }
 
@@ -28,7 +24,6 @@ package struct Movie: Hashable, Sendable {
 ///
 /// - Context: Any thread.
 package final class MovieFile: Sendable {
-    /// An event of the thread.
     enum Report: Sendable {
         /// The file was created.
         case began

@@ -16,8 +16,6 @@ package final class MovieReader {
     package let size: Size
     /// The format of its frames: JPEG, or the planar format that the codec gives.
     package let format: PixelFormat
-
-    /// The path of the file.
     package let path: String
     /// The open file; `nil` if it belongs to someone else.
     private let owned: OwnedFile?

@@ -22,7 +22,6 @@ package final class PreRollBuffer: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates an empty buffer.
     package init() {}
 
     /// Adds `picture`, a key picture later than those before.

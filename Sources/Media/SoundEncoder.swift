@@ -10,7 +10,6 @@ import Glibc
 ///
 /// - Context: One thread at a time.
 final class SoundEncoder {
-    /// The track that the packets belong to.
     let track: Track
     /// The moment of the first sample.
     let start: Timestamp

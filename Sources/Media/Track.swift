@@ -21,9 +21,7 @@ package struct Track: Hashable, Sendable {
         case sound(rate: Int, channels: Int)
     }
 
-    /// The codec of the packets.
     package var codec: Codec
-    /// The content of the packets.
     package var media: Media
     /// The data that a decoder needs before the first packet: libav's "extradata". Empty for
     /// `mjpeg`.
@@ -78,7 +76,6 @@ package struct Packet: Sendable {
         case pooled(FrameBuffer, count: Int)
     }
 
-    /// The storage of the bytes.
     package var content: Content
     /// The time at which it was taken, on CLOCK_MONOTONIC.
     package var time: Timestamp
@@ -100,7 +97,6 @@ package struct Packet: Sendable {
         self.isKey = isKey
     }
 
-    /// The number of bytes.
     package var byteCount: Int {
         switch content {
         case .bytes(let bytes): bytes.count

@@ -25,9 +25,7 @@ package final class VideoEncoder {
         }
     }
 
-    /// The kind of encoder in use.
     package let kind: Kind
-    /// The track that the packets belong to.
     package let track: Track
 
     private let size: Size

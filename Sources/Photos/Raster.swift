@@ -2,7 +2,6 @@ package import Frames
 
 /// A picture in memory, for work outside the pipeline.
 package struct Raster: Hashable, Sendable {
-    /// The size in pixels.
     package let size: Size
     /// The pixels in rows from the top: red in the lowest byte, green, blue and an unused byte.
     package let pixels: [UInt32]

@@ -36,7 +36,6 @@ package final class VideoInput {
 
     /// The size and the rate that are wanted most.
     package struct Wish: Hashable, Sendable {
-        /// The size in pixels.
         package var size: Size
         /// The rate in frames per second.
         package var rate: Int

@@ -19,7 +19,6 @@ final class NetworkCamera {
         /// The layout of its planes; `nil` for a JPEG.
         var layout: FrameLayout? { message.layout }
         var color: ColorSpace { message.color }
-        /// The bytes.
         let bytes: UnsafeRawBufferPointer
         fileprivate let message: PictureMessage.Picture
     }

@@ -124,7 +124,6 @@ extension PictureMessage.Picture {
 
 /// The reason that a camera on the network gives no pictures.
 struct NetworkError: Error, Hashable, CustomStringConvertible {
-    /// The kind of reason.
     enum Code: String, CaseIterable, Sendable {
         case unreachable
         /// It has ended the connection, or is silent.

@@ -10,7 +10,6 @@ package struct NormalizedPoint: Hashable, Sendable {
         self.y = y
     }
 
-    /// Creates the point of two numbers.
     package init?(_ numbers: [Double]) {
         guard numbers.count == 2 else { return nil }
         self.init(x: numbers[0], y: numbers[1])

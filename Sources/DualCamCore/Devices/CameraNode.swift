@@ -4,7 +4,6 @@ package struct CameraNode: Hashable, Sendable {
     package internal(set) var id: UInt32?
     /// The reason that it is missing although it should exist; empty otherwise.
     package internal(set) var problem = ""
-    /// The number of consumers linked to it.
     package internal(set) var consumers = 0
     var isConsumed = false
     /// `true` while a consumer takes frames, and for the grace period after that.

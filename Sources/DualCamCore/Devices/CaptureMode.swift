@@ -2,7 +2,6 @@ package import Frames
 
 /// A mode in which a camera delivers pictures.
 package struct CaptureMode: Hashable, Sendable, CustomStringConvertible {
-    /// The size of the picture, in pixels.
     package var size: Size
     /// The rate, in frames per second; 0: unknown.
     package var rate: Double

@@ -383,7 +383,6 @@ struct Transition: Hashable, Sendable {
 /// composite thread, which asks it for the layers of each output frame. Everything that moves is a
 /// function of it and the time.
 package struct SceneState: Hashable, Sendable {
-    /// The size of the canvas, in pixels.
     package private(set) var canvas: Size
     package private(set) var style: SceneStyle
     /// `true` if front is to be the main picture: the latest request, even during the change.

@@ -44,10 +44,7 @@ private struct ConfigurationParser {
     var errors: [ConfigurationError] = []
     /// The unknown keys, and those known in their place.
     private var unknown: [(line: Int, path: [String], known: [String])] = []
-
-    /// The most unknown keys that are named.
     private static let mostWarnings = 20
-    /// The most lenses of a camera.
     private static let mostLenses = 32
 
     init(file: String, lines: KeyLines) { (self.file, self.lines) = (file, lines) }

@@ -22,7 +22,6 @@ package struct OtherProblems: Hashable, Sendable {
     package init() {}
 }
 
-/// The problems that people see.
 extension State {
     /// Returns all problems, a sentence each: the state's, and `others`. `output` names the nodes.
     package func problems(

@@ -14,10 +14,7 @@ package struct SceneBook: Hashable, Sendable {
     private var removed: [String] = []
     /// The keys of a later version beside the scenes, as TOML.
     private var unread: [String: String] = [:]
-
-    /// The largest number of scenes of the user's.
     package static let mostScenes = 100
-    /// The largest number of characters of a name.
     package static let longestName = 40
     /// The largest file that is written, in bytes: what `parseTOML` reads, and some room.
     private static let mostBytes = 240_000

@@ -56,7 +56,6 @@ package enum LoginEvent: Hashable, Sendable {
     case outdated
 }
 
-/// The lock of the session.
 extension State {
     mutating func handle(_ event: LoginEvent) -> [Effect] {
         switch event {

@@ -17,7 +17,6 @@ package enum NodeEvent: Hashable, Sendable {
     case graceOver
 }
 
-/// The nodes and their consumers.
 extension State {
     /// All programs that take pictures, from nodes and loopback, in the order in which they came.
     package var allViewers: [Viewer] {
@@ -29,7 +28,6 @@ extension State {
         ([nodeID] + Role.allCases.map { cameras[$0].node.id }).compactMap(\.self)
     }
 
-    /// Handles an event of the stream's node.
     mutating func handle(_ event: NodeEvent) -> [Effect] {
         switch event {
         case .published(let id):
@@ -57,7 +55,6 @@ extension State {
         return []
     }
 
-    /// Handles an event of a camera's own node.
     mutating func handle(_ event: NodeEvent, of role: Role) {
         switch event {
         case .published(let id):

@@ -19,7 +19,6 @@ package enum CamerasEvent: Hashable, Sendable {
     case configured(PerRole<Configuration.Camera>, ignored: [String])
 }
 
-/// Which device each role uses.
 extension State {
     mutating func handle(_ event: CamerasEvent, at time: Timestamp) -> [Effect] {
         switch event {

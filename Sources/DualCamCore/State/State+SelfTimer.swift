@@ -25,7 +25,6 @@ package struct SelfTimer: Hashable, Sendable {
 
 /// An event of the self timer.
 package enum SelfTimerEvent: Hashable, Sendable {
-    /// Begins to count.
     case start(SelfTimer.Purpose, seconds: Int)
     case cancel
     /// The second under way is over.

@@ -37,7 +37,6 @@ package enum SessionEvent: Hashable, Sendable {
     case covered(Bool)
 }
 
-/// The session's sleep and locks, which keep cameras closed.
 extension State {
     /// The suspension that is shown, of those there are.
     package var suspension: Suspension? { suspensions.min { $0.rawValue < $1.rawValue } }

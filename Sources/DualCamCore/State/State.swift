@@ -41,7 +41,6 @@ package struct State: Hashable, Sendable {
     package var nodeProblem = ""
     /// `true` while a consumer takes frames.
     package var isConsumed = false
-    /// The number of linked consumers.
     package var consumers = 0
     /// The programs linked to the nodes, oldest first, known a moment later than their number.
     package var viewers: [Viewer] = []
@@ -51,7 +50,6 @@ package struct State: Hashable, Sendable {
     package var needsCameras = false
     /// The time at which cameras began to be needed.
     package var neededSince = Timestamp.zero
-    /// The roles being photographed.
     package var photographed: Set<Role> = []
     /// The roles being photographed in their largest mode.
     package var photographedFull: Set<Role> = []
@@ -69,7 +67,6 @@ package struct State: Hashable, Sendable {
     package internal(set) var privacy = PrivacyState()
     /// The lock of the session, as far as it is known.
     package internal(set) var lock = SessionLock()
-    /// The previews of cameras.
     package internal(set) var previews = PreviewsState()
     package internal(set) var phones = PhonesState()
     /// The scenes that were applied.

@@ -18,7 +18,6 @@ package enum SwapRefusal: Error, Hashable {
     }
 }
 
-/// The permission to swap the pictures.
 extension State {
     /// Checks that the pictures may be swapped, or not, as `isSwapped` says; `rules` are those of
     /// the configuration. They may always stay as they are. Throws `recording`.
