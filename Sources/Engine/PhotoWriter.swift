@@ -24,12 +24,6 @@ package final class PhotoWriter: Sendable {
         /// The name of its file in a directory, without the suffix.
         let name: String
         let bytes: [UInt8]
-
-        /// Creates a file of `bytes`; its name in a directory is `name` and ".jpg".
-        package init(name: String, bytes: [UInt8]) {
-            self.name = name
-            self.bytes = bytes
-        }
     }
 
     /// The result: the path of each file, or `nil` for a caller's descriptor.

@@ -1,6 +1,7 @@
-import DualCamCore
 import Frames
 import Testing
+
+@testable import DualCamCore
 
 @Suite struct AssignmentTests {
     private static func device(

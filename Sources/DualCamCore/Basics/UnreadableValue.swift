@@ -5,11 +5,7 @@ package struct UnreadableValue: Error, Hashable, CustomStringConvertible {
     /// The reason that the word is refused, if its form is as expected.
     package let reason: String?
 
-    package init(_ value: String, expected: String) {
-        self.init(value, expected: expected, reason: nil)
-    }
-
-    init(_ value: String, expected: String, reason: String?) {
+    package init(_ value: String, expected: String, reason: String? = nil) {
         self.value = value
         self.expected = expected
         self.reason = reason

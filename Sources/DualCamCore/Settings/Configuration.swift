@@ -185,12 +185,6 @@ package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     /// The problem: the key, its value and the expected one.
     package let problem: String
 
-    package init(file: String, line: Int?, problem: String) {
-        self.file = file
-        self.line = line
-        self.problem = problem
-    }
-
     /// The message: "dualcam.toml:12: output.width is 1281, expected a multiple of 4 …".
     package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(problem)" }
 }

@@ -3,26 +3,13 @@ import Frames
 /// The facts that `auto` takes into account besides the devices.
 package struct AutoPolicy: Hashable, Sendable {
     /// The names of devices that it never takes, as a source would name them.
-    package var ignored: [String]
+    package var ignored: [String] = []
     /// The identities of devices that fail again and again. They come last.
-    package var failing: Set<String>
+    package var failing: Set<String> = []
     /// `true` while nobody looks: a role then gives up its device for a better one that is free.
-    package var isIdle: Bool
+    package var isIdle = false
     /// The names of the devices that are lenses of each role's camera, which it never takes.
-    package var lenses: PerRole<[String]>
-
-    /// The policy that only the devices themselves count.
-    package init(
-        ignored: [String] = [],
-        failing: Set<String> = [],
-        isIdle: Bool = false,
-        lenses: PerRole<[String]> = PerRole(back: [], front: [])
-    ) {
-        self.ignored = ignored
-        self.failing = failing
-        self.isIdle = isIdle
-        self.lenses = lenses
-    }
+    package var lenses = PerRole<[String]>(back: [], front: [])
 
     /// Returns the reason that `device` is not taken; `nil` if it may be.
     package func refusal(of device: CameraDevice) -> AutoRefusal? {
