@@ -81,9 +81,6 @@ package final class VideoInput {
         )
     }
 
-    /// `true` while it is linked to a node that runs.
-    package var isStreaming: Bool { stream.state == PW_STREAM_STATE_STREAMING }
-
     /// Stops or resumes the pictures without disconnecting.
     package func setActive(_ isActive: Bool) { pw_stream_set_active(stream.handle, isActive) }
 

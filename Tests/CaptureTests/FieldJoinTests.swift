@@ -7,8 +7,6 @@ import Testing
 @testable import Capture
 
 @Suite("Pictures of interlaced cameras") struct FieldJoinTests {
-    private static let size = Size(width: 8, height: 6)
-
     /// Returns a buffer whose rows each have the value in `rows`.
     private func buffer(_ rows: [UInt8], _ layout: FrameLayout) -> FrameBuffer {
         let buffer = FrameBuffer(byteCount: layout.byteCount)

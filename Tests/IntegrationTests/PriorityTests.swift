@@ -12,7 +12,6 @@ extension DaemonTests {
     @Suite("Priority", .timeLimit(.minutes(2)))
     struct PriorityTests {
         private static let kit = "org.freedesktop.RealtimeKit1"
-        private static let portal = "org.freedesktop.portal.Realtime"
         private static let method = "MakeThreadRealtimeWithPID"
         /// The threads at rest, and while the stream is watched.
         private static let threads: Set = ["composite"]

@@ -5,8 +5,6 @@ package import Foundation
 package struct Outline {
     /// The elements and their attributes, in the order of the document, by interface.
     package var interfaces: [String: [String]] { reader.interfaces }
-    /// The names of the child nodes.
-    package var children: [String] { reader.children }
     private let reader = Reader()
 
     /// Parses `document`.
@@ -48,14 +46,12 @@ package struct Outline {
 
     private final class Reader {
         var interfaces: [String: [String]] = [:]
-        var children: [String] = []
         private var interface: String?
         private var depth = 0
 
         func begin(_ name: String, _ attributes: [String: String]) {
             depth += 1
             if name == "interface" { interface = attributes["name"] }
-            if name == "node", depth == 2 { children.append(attributes["name"] ?? "") }
             guard let interface else { return }
             let attributes = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             let line = String(repeating: " ", count: depth) + "\(name) \(attributes)"

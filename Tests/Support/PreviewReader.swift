@@ -23,16 +23,6 @@ package final class PreviewReader: Sendable {
         return picture
     }
 
-    /// Reads what is there without waiting for more. `true` if that was all, and nothing will come.
-    package var isAtEnd: Bool {
-        guard let number else { return true }
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let got = recv(number, &part, part.count, CInt(MSG_DONTWAIT))
-            if got <= 0 { return got == 0 }
-        }
-    }
-
     /// Closes the end.
     package func close() { end.withLock { $0 = nil } }
 

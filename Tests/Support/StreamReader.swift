@@ -78,7 +78,6 @@ package final class StreamReader: Sendable {
         var isActive = true
         var isOver = false
         var manner: Manner
-        var isStreaming = false
         var lastArrival: Timestamp?
         var longestWait = 0.0
     }
@@ -146,9 +145,6 @@ package final class StreamReader: Sendable {
 
     /// The reason why the connection or the link failed; `nil` if it did not.
     package var failure: String? { shared.state.withLock { $0.failure } }
-
-    /// `true` while it is linked and running.
-    package var isStreaming: Bool { shared.state.withLock { $0.isStreaming } }
 
     /// Returns the oldest frame not taken yet, and waits for one if there is none.
     ///
@@ -286,9 +282,7 @@ package final class StreamReader: Sendable {
                 case .format(let reason)?: "\(reason)"
                 case nil: nil
                 }
-            let isStreaming = input.isStreaming
             shared.state.withLock { state in
-                state.isStreaming = isStreaming
                 state.failure = failure ?? state.failure
                 guard let format else { return }
                 state.format = format
