@@ -11,8 +11,6 @@ package struct TestSource: CameraSource {
     private let picture: TestPicture
     private let isPlain: Bool
 
-    /// The names of the pictures: "back", "front", "portrait", "bars" and "ramp".
-    package static let names = TestPicture.allCases.map(\.rawValue)
     private static let plain = "-plain"
 
     /// Creates a source of the picture called `name`, or of the one for `role` if it is `nil`.

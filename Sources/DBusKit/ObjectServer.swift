@@ -122,20 +122,6 @@ package final class ObjectServer {
         enqueue(.added(path))
     }
 
-    /// Removes the object at `path`, with all its interfaces.
-    package func withdraw(_ path: ObjectPath) {
-        guard let exports = objects[path] else { return }
-        flush()
-        objects[path] = nil
-        guard let root, path.isBelow(root) else { return }
-        send(
-            "InterfacesRemoved",
-            of: Interface.objectManager.name,
-            at: root,
-            [.objectPath(path), .strings(exports.map(\.interface.name))]
-        )
-    }
-
     func export(_ interface: String, at path: ObjectPath) -> Export? {
         objects[path]?.first { $0.interface.name == interface }
     }
@@ -159,12 +145,6 @@ package final class ObjectServer {
     /// Evaluates all getters, in the order of their exports, and stores the values.
     package func refresh() {
         for refresher in refreshers { refresher() }
-    }
-
-    /// Returns the value of a property that was last set, or `nil` if there is no such property.
-    package func value(of property: String, of interface: Interface, at path: ObjectPath) -> Value?
-    {
-        export(interface.name, at: path)?.values[property]
     }
 
     private func check(_ values: [String: Value], _ interface: Interface) {

@@ -410,13 +410,9 @@ package final class FrameSlot: Sendable {
     /// `Content`.
     package var latest: Frame? { state.withLock { $0.content.frame } }
 
-    /// The newest picture as the camera gave it, while it is open and gives JPEGs. It stays. Not
-    /// for the composite thread, which must not be the last to hold a device's memory.
-    package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
-
     /// The newest picture, and what the camera gave for it: a JPEG, or a frame in which the room is
     /// not hidden. All stay, and do not count as shown. Pictures are wanted for a second more.
-    /// Not for the composite thread.
+    /// Not for the composite thread, which must not be the last to hold a device's memory.
     package var newest: (content: Content, jpeg: JPEGFrame?, original: Frame?) {
         let now = MonotonicClock.now
         let (newest, camera) = state.withLock { state in

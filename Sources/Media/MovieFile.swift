@@ -168,9 +168,6 @@ package final class MovieFile: Sendable {
     /// be called after `end(at:)`.
     func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
-    /// Lets the thread end by itself, for a disk that does not answer.
-    func leave() { worker.leave() }
-
     // MARK: On the thread
 
     /// The part written so far.

@@ -1,5 +1,5 @@
 import CPipeWire
-package import Frames
+import Frames
 
 // A property is a PropInfo of the node, and one of its Props.
 
@@ -24,13 +24,4 @@ extension NodeProperty.Name {
     }
 
     var isWhole: Bool { self != .focus }
-}
-
-extension NodeProperty {
-    /// Returns the values in a parameter of the kind Props that begins at `bytes`, which are
-    /// aligned to 8: those of the properties in `shown`, each within its range.
-    package static func read(
-        _ bytes: UnsafeRawBufferPointer,
-        of shown: [NodeProperty]
-    ) -> [(name: Name, value: Double)] { readProperties(Pod(bytes), of: shown) }
 }

@@ -112,12 +112,6 @@ package struct VideoFormat: Hashable, Sendable {
         default: return nil
         }
     }
-
-    /// Reads the Format at `bytes`, aligned to 8. Throws `notOffered` also if the bytes are no pod.
-    package init(bytes: UnsafeRawBufferPointer, offered: [PixelFormat]) throws(Invalid) {
-        guard let pod = Pod(bytes) else { throw .notOffered }
-        try self.init(pod, offered: offered)
-    }
 }
 
 private let longestSide: UInt32 = 16384

@@ -1,8 +1,9 @@
-import Capture
 import DualCamCore
 import Frames
 import Platform
 import Testing
+
+@testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct TestSourceTests {
     private let bell: Bell
@@ -23,7 +24,7 @@ import Testing
 
     /// `config check` looks in the list of `DualCamCore`, which draws no pictures.
     @Test func thePicturesAreThoseOfTheConfiguration() {
-        #expect(TestSource.names == SourceSpecification.testPictures)
+        #expect(TestPicture.allCases.map(\.rawValue) == SourceSpecification.testPictures)
     }
 
     @Test("counters rise by one, at the rate asked for, on monotone timestamps")

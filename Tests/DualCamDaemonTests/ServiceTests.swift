@@ -16,10 +16,12 @@ import Testing
         let main = try #require(server.objects[DualCam.path]).map(\.interface)
         let camera = try #require(server.objects[DualCam.backPath]).map(\.interface)
         #expect(Set(main + camera) == Set(Interface.all))
-        #expect(server.value(of: "State", of: .stream, at: DualCam.path) == .string("stopped"))
+        func value(_ name: String, _ interface: Interface) -> Value? {
+            server.export(interface.name, at: DualCam.path)?.values[name]
+        }
+        #expect(value("State", .stream) == .string("stopped"))
         for (name, path) in [("Main", DualCam.backPath), ("Inset", DualCam.frontPath)] {
-            let value = server.value(of: name, of: .scene, at: DualCam.path)
-            #expect(value == .objectPath(path), "\(name)")
+            #expect(value(name, .scene) == .objectPath(path), "\(name)")
         }
         withExtendedLifetime(scripted) {}
     }

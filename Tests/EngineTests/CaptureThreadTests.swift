@@ -252,7 +252,7 @@ import Testing
         slot.show(at: .hidden)
         camera.give()
         try log.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
-        #expect(slot.latest == nil && slot.latestJPEG?.sequence == 1)
+        #expect(slot.latest == nil && slot.newest.jpeg?.sequence == 1)
         #expect(slot.counts.decode.count == 1 && slot.counts.replaced == 1)
         slot.show(at: ShownExtent(Size(width: 32, height: 24)))
         try log.wait(for: "the newest") { _ in slot.latest?.reduction == 2 }
@@ -270,7 +270,7 @@ import Testing
         thread.close(keepingPicture: true)
         try log.wait(for: "its end") { $0.last == .closed }
         #expect(slot.latest?.sequence == 1)
-        #expect(slot.latestJPEG == nil, "the device has its memory back")
+        #expect(slot.newest.jpeg == nil, "the device has its memory back")
     }
 
     @Test func `is shown although its JPEGs have no end marker, and that is counted`() throws {

@@ -39,7 +39,6 @@ import Testing
         #expect(frameMemory != nil && jpegMemory != nil)
         slot.clear()
         #expect(frameMemory == nil && jpegMemory == nil, "its memory is held")
-        #expect(slot.latest == nil && slot.latestJPEG == nil)
         #expect(slot.newest.jpeg == nil && slot.newest.content.frame == nil)
         let content = slot.fetch()
         #expect(content.frame == nil && !content.isJPEG)
@@ -58,7 +57,7 @@ import Testing
         #expect(slot.counts.replaced == 1, "it was shown")
         // A picture that nothing shows replaces none, and leaves none.
         slot.put(nil, of: jpeg(3))
-        #expect(slot.latest == nil && slot.latestJPEG?.sequence == 3)
+        #expect(slot.latest == nil && slot.newest.jpeg?.sequence == 3)
         slot.put(frame(4), of: jpeg(4), lost: 1)
         #expect(slot.counts.replaced == 2)
         slot.countDropped()
@@ -127,7 +126,7 @@ import Testing
         func isKept() -> Bool {
             let content = slot.fetch()
             return content.frame?.sequence == 0 && !content.isJPEG && slot.latest?.sequence == 0
-                && slot.latestJPEG == nil && slot.still()?.sequence == 0
+                && slot.newest.jpeg == nil && slot.still()?.sequence == 0
         }
         #expect(isKept())
         slot.put(striped(2, 90), of: jpeg(2))

@@ -1,6 +1,7 @@
 import Frames
 import Glibc
-import PipeWire
+
+@testable import PipeWire
 
 extension FuzzTarget {
     /// PipeWire's pods: the properties that clients write, and the formats that nodes choose.
@@ -23,12 +24,12 @@ private let shown = [
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
     defer { memory.deallocate() }
     memory.copyBytes(from: bytes)
-    let pod = UnsafeRawBufferPointer(memory)
-    for (name, value) in NodeProperty.read(pod, of: shown) {
+    guard let pod = Pod(UnsafeRawBufferPointer(memory)) else { return }
+    for (name, value) in readProperties(pod, of: shown) {
         guard let range = shown.first(where: { $0.name == name })?.range, range.contains(value)
         else { fatalError("\(name) is \(value)") }
     }
-    guard let format = try? VideoFormat(bytes: pod, offered: [.yuyv, .uyvy, .nv12, .i420]) else {
+    guard let format = try? VideoFormat(pod, offered: [.yuyv, .uyvy, .nv12, .i420]) else {
         return
     }
     guard (1...16384).contains(format.size.width), (1...16384).contains(format.size.height),

@@ -75,10 +75,10 @@ struct NodePropertyTests {
         }
         let pod = try #require(pods.pointers[0])
         let whole = Array(UnsafeRawBufferPointer(start: pod, count: 8 + Int(pod.pointee.size)))
-        #expect(whole.aligned { NodeProperty.read($0, of: Self.shown) }.count == 2)
+        #expect(whole.aligned { readProperties(Pod($0), of: Self.shown) }.count == 2)
         for count in 0..<whole.count {
             let cut = Array(whole[..<count])
-            #expect(cut.aligned { NodeProperty.read($0, of: Self.shown) }.isEmpty)
+            #expect(cut.aligned { readProperties(Pod($0), of: Self.shown) }.isEmpty)
         }
     }
 }

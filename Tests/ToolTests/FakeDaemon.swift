@@ -1,10 +1,11 @@
 import Control
-import DBusKit
 import Foundation
 import Frames
 import Platform
 import TestSupport
 import Testing
+
+@testable import DBusKit
 
 /// A session bus with the test's own imitation of the daemon, and the real `dualcamctl`.
 final class FakeDaemon {
@@ -226,7 +227,7 @@ final class FakeDaemon {
         let (name, property) = (call.arguments[0].string ?? "", call.arguments[1].string ?? "")
         guard case .variant(let change) = call.arguments[2],
             let interface = Interface.all.first(where: { $0.name == name }),
-            let now = server?.value(of: property, of: interface, at: call.path)
+            let now = server?.export(interface.name, at: call.path)?.values[property]
         else { return call.fail(.invalidArguments("no such property")) }
         let short = name.dropFirst(DualCam.busName.count + 1)
         asked.append("\(place)Step \(short) \(property) \(FakeDaemon.text(change))")
