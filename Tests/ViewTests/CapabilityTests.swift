@@ -51,12 +51,12 @@ import Testing
     }
 
     @Test func `The self timer is in the menu, counts, and ends with a second press`() throws {
-        guard hasOlderGTK else { return }
         try ShownWindow.with(hasScreenReader: true) { window in
-            try window.desktop.hand("key F10")
+            // By keys: GTK 4.18 tells a screen reader no names of items. The timer is the sixth
+            // from the top, ten seconds are the third item of its own menu, below the way back.
+            try window.desktop.hand("key F10 sleep 0.5 key --repeat 5 Down key Return")
+            try window.desktop.hand("sleep 0.5 key --repeat 3 Down key Return")
             let reader = try ScreenReader(window.daemon)
-            try reader.press("Self Timer")
-            try reader.press("10 Seconds")
             for (start, end, purpose) in [("c", "c", "photo"), ("r", "Escape", "recording")] {
                 try window.desktop.hand("key Escape key \(start)")
                 try window.daemon.capture.wait(for: \.selfTimer, purpose, within: 5)
@@ -74,22 +74,41 @@ import Testing
             let server = try PictureServer(
                 guarding: Array(try Data(contentsOf: URL(fileURLWithPath: picture)))
             )
-            func source() throws -> String { try window.daemon.front.get(\.source) }
+            func source() throws -> String { try window.daemon.back.get(\.source) }
             let before = try source()
             try window.desktop.hand("key comma")
             try window.desktop.waitForFocus(of: "Preferences")
             let reader = try ScreenReader(window.daemon)
-            try reader.press("Add Network Camera")
-            try window.desktop.waitForFocus(of: "Add Network Camera")
-            for words in ["localhost:\(server.port)/", "me", "wr0ng"] {
-                try window.desktop.hand("type \(words)")
-                try window.desktop.hand("key Tab")
+            /// Tries a password in the new window.
+            func begin(_ password: String) throws {
+                try reader.press("Add Network Camera")
+                try window.desktop.waitForFocus(of: "Add Network Camera")
+                for words in ["localhost:\(server.port)/", "me", password] {
+                    try window.desktop.hand("type \(words)")
+                    try window.desktop.hand("key Tab")
+                }
+                try reader.press("Try")
             }
-            try reader.press("Try")
-            try eventually("a refusal", within: 20) {
-                reader.named.keys.contains { $0.contains("user") && $0.contains("password") }
+            func wait(for words: String) throws {
+                try eventually(words, within: 20) {
+                    reader.named.keys.contains { $0.contains(words) }
+                }
             }
+            try begin("wr0ng")
+            try wait(for: "refuses the user or the password")
+            // From the button that shows the password back to it.
+            try window.desktop.hand("key shift+Tab key ctrl+a")
+            try window.desktop.hand("type s3cret")
+            try window.desktop.hand("key Return")
+            try wait(for: "This is its picture")
             #expect(try source() == before)
+            // The preferences have an inset of their own.
+            try reader.press("Main Picture")
+            let address = "url:http://localhost:\(server.port)/"
+            try window.daemon.back.wait(for: \.source, address, within: 10)
+            try window.desktop.waitForFocus(of: "Preferences")
+            try begin("s3cret")
+            try wait(for: "is the back camera already")
         }
     }
 
