@@ -26,6 +26,8 @@ final class DoctorGroup {
     private var waiting: (() -> Void)?
     /// The check whose mending was asked for once; a second press agrees.
     private var asked: String?
+    /// `true` while the device is being made, `false` while it is removed, and `nil` otherwise.
+    private var isMaking: Bool?
 
     init(_ rows: PreferenceRows) {
         self.rows = rows
@@ -37,6 +39,7 @@ final class DoctorGroup {
             look()
         }
         makeDevice.onClick { [unowned self] in
+            isMaking = device.isEmpty
             run([device.isEmpty ? "--fix" : "--undo", "loopback"], makeDevice)
         }
         hiding.onToggle { [unowned self] isOn in
@@ -97,7 +100,11 @@ final class DoctorGroup {
         if let check = report.checks.first(where: { $0.name == asked && $0.isWell == false }) {
             rows.window?.tell("That did not work: \(check.words)")
         }
-        asked = nil
+        if let isMaking, isMaking == device.isEmpty {
+            let what = isMaking ? "made" : "removed"
+            rows.window?.tell("The virtual camera could not be \(what).")
+        }
+        (asked, isMaking) = (nil, nil)
         shown = report.checks.compactMap { check in
             guard check.isApp || check.isWell == false else { return nil }
             let row = GTK.Row(check.title, check.words, after: check.isWell == true ? [tick] : [])

@@ -95,6 +95,26 @@ extension WindowTests {
             }
         }
 
+        @Test func `A virtual camera that could not be made is not passed over`() throws {
+            let scratch = try ScratchDirectory()
+            defer { scratch.remove() }
+            // Nobody gives a password.
+            let asking = "\(scratch.path)/pkexec"
+            try "#!/bin/sh\nexit 126\n".write(toFile: asking, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: asking)
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            let look = ["PATH": "\(scratch.path):\(path)"]
+            try ShownWindow.with(hasScreenReader: true, look: look) { window in
+                try window.desktop.hand("key comma")
+                let reader = try ScreenReader(window.daemon)
+                try reader.press("Apps")
+                try reader.press("Make…")
+                try eventually("what came of it", within: 20) {
+                    reader.named["The virtual camera could not be made."] != nil
+                }
+            }
+        }
+
         /// Presses what is called so on a page of the preferences.
         private struct Press: Sendable, CustomTestStringConvertible {
             let page, name: String
