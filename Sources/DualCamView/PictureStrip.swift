@@ -54,7 +54,9 @@ final class PictureStrip {
     init(_ daemon: DaemonMirror?) {
         self.daemon = daemon
         live.request(width: 139, height: 78)
-        let shutter = Button(live.clip(), "Take a Photo").style("cell", "live")
+        let content = Overlay(live.clip())
+        content.add(Label("Live").style("badge").place(.start, .end))
+        let shutter = Button(content, "Take a Photo").style("cell", "live")
         row.append(shutter)
         let words = Box(
             spacing: 8,

@@ -157,7 +157,7 @@ package final class Microphone: Sendable {
                 (loudest, levelled) = (0, MonotonicClock.now)
             }
             if !isPaused, !isMissed, MonotonicClock.now > deadline {
-                report(.silent(wasHeard ? "the microphone is gone" : "PipeWire has no microphone"))
+                report(.silent(wasHeard ? "the microphone is gone" : "there is no microphone"))
                 guard isPatient || wasHeard else { return }
                 (isHeard, isMissed) = (false, true)
             }

@@ -222,7 +222,7 @@ import Testing
             let log = MicrophoneLog()
             let microphone = try Microphone(remote: session.socket) { log.take($0) }
             try eventually("the word", within: 20) {
-                log.state.withLock { $0.silence == "PipeWire has no microphone" }
+                log.state.withLock { $0.silence == "there is no microphone" }
             }
             microphone.end(at: MonotonicClock.now)
             #expect(microphone.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))

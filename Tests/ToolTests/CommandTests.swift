@@ -415,11 +415,11 @@ struct CommandTests {
 
     @Test func aRecordingSaysWhatIsMissingOfIt() throws {
         try daemon.appear(changing: [
-            .capture: ["RecordingSilence": .string("PipeWire has no microphone")]
+            .capture: ["RecordingSilence": .string("there is no microphone")]
         ])
         let start = try daemon.run("record", "start", "--of", "back")
         #expect(start.exit == .status(0))
-        #expect(start.errors == "Recording without sound: PipeWire has no microphone.\n")
+        #expect(start.errors == "Recording without sound: there is no microphone.\n")
         #expect(try daemon.run("record", "status").output.contains("without sound: PipeWire"))
         daemon.recordingResult = ["silence": .string("the microphone is gone")]
         let silent = try daemon.run("record", "stop")

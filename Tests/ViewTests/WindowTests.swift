@@ -234,7 +234,7 @@ import Testing
         try ShownWindow.with(hasScreenReader: true) { window in
             let reader = try ScreenReader(window.daemon)
             try window.desktop.hand("key r")
-            let words = "Recording without sound: PipeWire has no microphone"
+            let words = "Recording without sound: there is no microphone"
             try eventually("the word", within: 20) { reader.named[words] != nil }
             try window.daemon.capture.call(\.pauseRecording)
             try eventually("the pause", within: 10) {
