@@ -292,8 +292,8 @@ extension LookTests {
         return zip(parts, [0.2126, 0.7152, 0.0722]).reduce(0) { $0 + $1.0 * $1.1 }
     }
 
-    /// Returns the contrast between the brightest colour in the middle of a place, which is a word's
-    /// or a symbol's, and the ground at the upper edge of that.
+    /// Returns the contrast between the brightest colour in the middle of a place, which is a
+    /// word's or a symbol's, and the ground at the upper edge of that.
     ///
     /// A screen reader's places are up to 12 points off with GTK 4.18, which leaves the padding of
     /// what is around out of them; in a square of 24 there is a part of the symbol all the same.
