@@ -83,7 +83,8 @@ extension PreferenceRows {
         let sizes = ["640 × 360", "1280 × 720", "1920 × 1080", "2560 × 1440", "3840 × 2160"]
         let rates = [15, 24, 25, 30, 50, 60]
         let stream = [
-            choice("Size", size) { sizes.map { (.text($0), $0) } },
+            // A mark keeps the width on the left where people read from the right.
+            choice("Size", size) { sizes.map { (.text($0), "\u{200e}\($0)") } },
             choice("Frames per second", .key("output.frame-rate")) {
                 rates.map { (.int($0), "\($0)") }
             },

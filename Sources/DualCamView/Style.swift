@@ -113,7 +113,7 @@ func styleSheet(_ scale: Double) -> String {
         .layouts .key { color: rgb(196, 196, 200); font-size: \(px(12)); }
         .keycap { min-width: 16px; padding: 2px 8px; border-radius: 6px;
                   background: alpha(currentColor, 0.1); }
-        .tile-picture, .miniature { border-radius: 12px; background: rgb(38, 38, 42); }
+        .tile-picture, .miniature { border-radius: 12px; background: rgb(64, 64, 70); }
         .miniature { border-radius: 6px; color: white; font-weight: 700; }
         .tile-picture spinner { color: white; }
         .tile-picture .badge { background: alpha(black, 0.84); color: white; font-weight: 700;

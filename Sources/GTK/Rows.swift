@@ -88,7 +88,10 @@ package final class SegmentRow: Row {
 
     package init(_ title: String, _ words: String, _ names: [(icon: String, name: String)]) {
         let buttons = names.map { icon, name in
-            ToggleButton(Box(spacing: 8, [Image(icon: icon), Label(name)]), name)
+            let label = Label(name)
+            // With large letters they would leave no room for the title.
+            label.isVisible = Widget.textScale < 1.5
+            return ToggleButton(Box(spacing: 8, [Image(icon: icon), label]), name)
         }
         group = ToggleGroup(buttons.enumerated().map { ($0, $1) })
         super.init(adw_action_row_new(), title, words)
