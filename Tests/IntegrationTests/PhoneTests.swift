@@ -91,10 +91,27 @@ extension DaemonTests {
                 .split(separator: "\n").first.flatMap { pid_t($0) }
         }
 
-        private func picture(in daemon: Daemon) throws -> String {
-            let path = "\(daemon.session.directory)/picture.jpg"
-            try Data(counted(7, Self.size)).write(to: URL(filePath: path))
+        private func picture(
+            in daemon: Daemon,
+            _ number: Int = 7,
+            _ size: Size = size
+        ) throws -> String {
+            let path = "\(daemon.session.directory)/picture-\(number).jpg"
+            try Data(counted(number, size)).write(to: URL(filePath: path))
             return path
+        }
+
+        /// Waits until the stream shows the picture of this number and size in `area`.
+        private func expect(
+            _ reader: StreamReader,
+            _ number: Int,
+            _ size: Size = size,
+            _ area: Rect = area
+        ) throws {
+            try eventually("picture \(number)") {
+                let picture = StreamPicture(try reader.next(), size: Self.size)
+                return picture.counter(of: size, in: area) == number
+            }
         }
 
         @Test func aPhoneIsACameraUntilItIsForgotten() throws {
@@ -108,20 +125,22 @@ extension DaemonTests {
 
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                let phone = try phone(daemon, "send", [key, picture(in: daemon)])
+                let upright = Self.size.transposed
+                let phone = try phone(
+                    daemon,
+                    "send",
+                    [key, picture(in: daemon), picture(in: daemon, 9, upright)]
+                )
                 func streams(_ phone: Child) throws {
                     try eventually("the camera to stream", while: phone) {
                         try daemon.state(of: DualCam.backPath) == "streaming"
                     }
                 }
                 try streams(phone)
-                func isShown() throws {
-                    try eventually("the phone's picture") {
-                        let picture = StreamPicture(try reader.next(), size: Self.size)
-                        return picture.counter(of: Self.size, in: Self.area) == 7
-                    }
-                }
-                try isShown()
+                // It is turned, and turned back.
+                try expect(reader, 7)
+                try expect(reader, 9, upright, Rect(x: 218.75, y: 0, width: 202.5, height: 360))
+                try expect(reader, 7)
                 try daemon.call("Cancel", of: .phone)
 
                 // The zoom, the light and the other camera are commands to the page.
@@ -150,7 +169,7 @@ extension DaemonTests {
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")
                 try daemon.call("Swap", of: .scene)
                 try asks("\"run\":true")
-                try isShown()
+                try expect(reader, 7)
 
                 // With privacy nothing is left, and the phone was told first.
                 try daemon.set("Enabled", of: .privacy, to: .boolean(true))
@@ -183,6 +202,39 @@ extension DaemonTests {
                         try daemon.state(of: path) == "streaming"
                     }
                 }
+            }
+        }
+
+        @Test func picturesThatCostMuchKeepNothingFromTheNext() throws {
+            try with { daemon in
+                let key = try pair(daemon)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                // Much more memory than was asked for, and much time for few bytes.
+                var large = counted(7, Self.size)
+                let header = try #require(
+                    large.indices.dropLast().first { large[$0...$0 + 1] == [0xff, 0xc0] }
+                )
+                large.replaceSubrange(header + 5..<header + 9, with: [0xff, 0xdc, 0xff, 0xdc])
+                var long = UnusualJPEG.costly(scans: 400)
+                long.size = Size(width: 1280, height: 720)
+                var files = [try picture(in: daemon)]
+                for (name, bytes) in [("large", large), ("long", long.bytes)] {
+                    files.append("\(daemon.session.directory)/\(name).jpg")
+                    try Data(bytes).write(to: URL(filePath: files[files.count - 1]))
+                }
+                let phone = try phone(daemon, "send", [key] + files)
+                func damaged() throws -> Int {
+                    let drops = try daemon.statistics["drops"]?.named?["back"]?.named ?? [:]
+                    return drops["damaged"]?.integer ?? 0
+                }
+                for _ in 0..<2 {
+                    try expect(reader, 7)
+                    let before = try damaged()
+                    try eventually("both", while: phone) { try damaged() > before + 29 }
+                }
+                try expect(reader, 7)
+                #expect(reader.longestWait() < 5)
             }
         }
 

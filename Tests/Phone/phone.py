@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A phone, honest or not: phone.py ADDRESS:PORT WHAT [SECRET] [FILE]. Prints what it was answered.
+"""A phone, honest or not: phone.py ADDRESS:PORT WHAT [SECRET] [FILE...]. Prints what it was answered.
 
 The same requests as the page's, written by hand: to get them wrong is the purpose."""
 import json, socket, ssl, sys, threading, time
@@ -8,7 +8,8 @@ host, what = sys.argv[1:3]
 secret = sys.argv[3] if len(sys.argv) > 3 else ""
 place = (host.rsplit(":", 1)[0], int(host.rsplit(":", 1)[1]))
 page = "0123456789abcdef"
-JPEG = open(sys.argv[4], "rb").read() if len(sys.argv) > 4 else b"\xff\xd8\xff\xe0"
+JPEGS = [open(name, "rb").read() for name in sys.argv[4:]] or [b"\xff\xd8\xff\xe0"]
+JPEG = JPEGS[0]
 
 
 def connect(version=None, timeout=15):
@@ -97,7 +98,7 @@ if what == "pair":
     code, key = ask("POST", "/pair", secret.encode(), X_DualCam_Key=None, X_DualCam_Page=None)
     print(json.dumps({"status": code, "key": key.decode()}))
 elif what == "send":
-    # Sends the picture again and again, as a page would, and says what it is told, line by line.
+    # Sends the pictures in turn, thirty of each, as a page would, and says what it is told.
     def send():
         stream, number = None, 0
         while True:
@@ -106,7 +107,8 @@ elif what == "send":
                 stream = None
                 continue
             stream, number = stream or connect(), number + 1
-            stream.sendall(head("POST", f"/picture?n={number}", len(JPEG)) + JPEG)
+            jpeg = JPEGS[number // 30 % len(JPEGS)]
+            stream.sendall(head("POST", f"/picture?n={number}", len(jpeg)) + jpeg)
             if answer(stream)[0] != 200:
                 return
     after, sender = 0, None
