@@ -51,13 +51,14 @@ enum PhonePage {
         [data-state=live] h1::before { background: #3ddc84; box-shadow: 0 0 10px #3ddc84 }
         [data-bad] h1::before { background: #ff6b6b }
         p { color: #d5dde6 }
-        nav { order: 2; position: relative; display: flex; justify-content: center; gap: 16px;
+        nav { order: 2; position: relative; display: flex; justify-content: center; gap: 12px; width: 100%;
           min-height: 96px; padding: 12px 12px calc(18px + env(safe-area-inset-bottom)) }
         button { font: inherit; color: #fff; background: #1c232bdd; border: 0; border-radius: 18px;
           padding: 8px 14px; min-width: 84px; min-height: 64px }
         nav span { display: block; font-size: 13px }
         nav svg { width: 26px; height: 26px; fill: currentColor }
-        #end { background: #d3302f; min-width: 128px }
+        nav button { flex: 0 1 118px; min-width: 0; padding: 8px 6px }
+        #end { background: #d3302f; flex-basis: 128px }
         #again { margin-top: 14px; background: #2f74d0; min-height: 52px }
         [aria-pressed=true] { background: #f5c542; color: #000 }
         """#
@@ -129,19 +130,25 @@ enum PhonePage {
 
         // MARK: Pictures
 
-        const steps = [[1, 0.8], [1, 0.65], [1, 0.5], [0.75, 0.6], [0.75, 0.45], [0.5, 0.5]];
-        let step = 0, sent = 0, skipped = 0, calm = 0, needed = 10, flying = 0, count = 0, last = 0;
+        // The size, the quality, and how many may be under way: more where smaller ones do not
+        // help, since not what the network carries is short, but how soon it answers.
+        const steps = [[1, 0.8, 2], [1, 0.65, 2], [1, 0.65, 3], [1, 0.5, 3], [0.75, 0.6, 3],
+          [0.75, 0.45, 3], [0.5, 0.5, 3]];
+        let step = 0, sent = 0, skipped = 0, calm = 0, needed = 10, risen = 0;
+        let flying = 0, count = 0, last = 0;
+        // The seconds that a picture takes to get there.
+        let usual = 0.2;
 
         async function send() {
           const now = performance.now();
           if (state() !== "live" || isAway || !wanted.rate || !video.videoWidth) return;
           if (now - last < 750 / wanted.rate) return;
-          if (flying >= 2) { skipped++; return; }
+          const [scale, quality, most] = steps[step], { videoWidth, videoHeight } = video;
+          if (flying >= most) { skipped++; return; }
           flying++; sent++; last = now;
           try {
-            const [scale, quality] = steps[step], { videoWidth, videoHeight } = video;
-            const most = Math.max(wanted.width, wanted.height);
-            const factor = Math.min(1, most / Math.max(videoWidth, videoHeight)) * scale;
+            const side = Math.max(wanted.width, wanted.height);
+            const factor = Math.min(1, side / Math.max(videoWidth, videoHeight)) * scale;
             const [width, height] = [videoWidth, videoHeight]
               .map((one) => Math.round(one * factor / 2) * 2);
             if (canvas.width !== width) canvas.width = width;
@@ -149,8 +156,13 @@ enum PhonePage {
             pen.drawImage(video, 0, 0, width, height);
             const blob = await new Promise((done) => canvas.toBlob(done, "image/jpeg", quality));
             // One that takes longer is old, and what is taken meanwhile is not.
-            if (!blob || performance.now() - now > 1000) skipped++;
-            else await ask(`/picture?n=${++count}`, blob, 2);
+            const start = performance.now();
+            if (!blob || start - now > 1000) { skipped++; return; }
+            // When the network is back, what was under way is old: it is given up soon, unless
+            // nothing at all gets through.
+            const limit = Date.now() - lastSeen > 6000 ? 2 : Math.min(2, Math.max(0.5, 4 * usual));
+            await ask(`/picture?n=${++count}`, blob, limit);
+            usual += (performance.now() - start - 1000 * usual) / 8000;
           } catch { skipped++; } finally { flying--; }
         }
 
@@ -159,9 +171,11 @@ enum PhonePage {
           if (sent + skipped > 4 && skipped > 0.15 * (sent + skipped)) {
             if (step < steps.length - 1) step++;
             // A step up that was too much is not tried again so soon.
-            if (calm > 0 && calm < 3) needed = Math.min(80, needed * 2);
+            if (Date.now() - risen < 3000) needed = Math.min(80, needed * 2);
             calm = 0;
-          } else if (sent > 4 && ++calm >= needed && step > 0) { step--; calm = 1; }
+          } else if (sent > 4 && ++calm >= needed && step > 0) {
+            [step, calm, risen] = [step - 1, 0, Date.now()];
+          }
           sent = skipped = 0;
           if (end || isAway && Date.now() - lastSeen > 10000) close();
           update();
