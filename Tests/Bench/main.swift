@@ -90,7 +90,7 @@ struct Bench: ParsableCommand {
                 ("rest", daemon.rest), ("room", daemon.room),
                 ("allocations", daemon.allocations), ("growth", daemon.growth),
                 ("large", daemon.large), ("library", LibraryRows(pairs: pairs).rows),
-                ("view", ViewRows(clips: clips, pairs: pairs).rows),
+                ("view", ViewRows(clips: clips, pairs: pairs).rows), ("phone", phoneRows),
             ]
         }
         var rows: [Row] = []
