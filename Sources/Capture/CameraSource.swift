@@ -34,12 +34,22 @@ package protocol CameraSource: Sendable {
 extension CameraSource {
     /// An empty string: most sources have no place.
     package var place: String { "" }
-    /// Opens the camera without watching `bell`: most sources wait for a device only.
+    /// Opens the camera without watching `bell`: most sources wait for a device only. Each source
+    /// has one of these two.
     package func open(
         _ request: CaptureRequest,
         bell: Bell,
         while isWanted: () -> Bool
     ) throws(CaptureError) -> any CameraStream { try open(request) }
+
+    /// Opens a camera that waits for other programs, however long it takes.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        let bell: Bell
+        do throws(SystemError) { bell = try Bell() } catch {
+            throw CaptureError(.system, error.operation, errno: error.errno)
+        }
+        return try open(request, bell: bell) { true }
+    }
 }
 
 /// Returns the source that opens what `use` describes. A V4L2 device or PipeWire node that does not

@@ -34,15 +34,6 @@ package struct NetworkSource: CameraSource {
     ///
     /// - Throws: `unreachable`, `denied`, `unsupported` or `unreadable` for the reason that the
     ///   camera gives; `timedOut` if no picture comes; `system` without processes or memory.
-    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        let bell: Bell
-        do throws(SystemError) { bell = try Bell() } catch {
-            throw CaptureError(.system, error.operation, errno: error.errno)
-        }
-        return try open(request, bell: bell) { true }
-    }
-
-    /// Opens the camera; see `CameraSource`.
     package func open(
         _ request: CaptureRequest,
         bell: Bell,

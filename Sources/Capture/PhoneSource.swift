@@ -20,15 +20,6 @@ package struct PhoneSource: CameraSource {
 
     package var identity: String { SourceSpecification.phone(phone).description }
 
-    /// Serves the phone as `open(_:bell:while:)` does, however long it takes.
-    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        let bell: Bell
-        do throws(SystemError) { bell = try Bell() } catch {
-            throw CaptureError(.system, error.operation, errno: error.errno)
-        }
-        return try open(request, bell: bell) { true }
-    }
-
     /// Serves the phone, and waits for its first picture. Throws `hidden`, `refused`, `busy` or
     /// `away` for what its page says, and `unreachable` if it cannot be served.
     package func open(

@@ -313,16 +313,9 @@ final class Daemon {
             send(.cameras(.found(found, from: .pipeWire(names: names))))
         case .pipeWire(.consumers(let consumers)): show(consumers)
         case .pipeWire(.refused(let name)): tell(refused: name)
-        case .phones(let report):
-            switch report {
-            case .known(let names): send(.phone(.known(names)))
-            case .served(let name, let place, let report):
-                send(.phone(.served(name, PhonesState.Served(at: place, report))))
-            case .ended(let name, let reason):
-                reported.phone = reason ?? ""
-                send(.phone(.served(name, nil)))
-            case .paired(let name): send(.phone(.paired(name)))
-            }
+        case .phones(let event, let reason):
+            if case .served(_, nil) = event { reported.phone = reason ?? "" }
+            send(.phone(event))
         case .faces(let role, let faces, let search):
             // The picture may be another one by now.
             guard search == state.faceSearch(role) else { return }

@@ -18,7 +18,7 @@ final class Threads {
         case pipeWire(PipeWireFollower.Report)
         case mirror(LoopbackMirror.Report)
         case faces(Role, [Face], in: FaceSearch)
-        case phones(Phones.Report)
+        case phones(PhoneEvent, reason: String?)
     }
 
     /// The purpose for which pictures are recorded.
@@ -57,8 +57,8 @@ final class Threads {
         self.bell = bell
         slots = PerRole { _ in PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell)) }
         let mailbox = mailbox
-        phones = Phones(timed: timed) { [unowned self] report in
-            mailbox.onMain { self.handle(.phones(report)) }
+        phones = Phones(timed: timed) { [unowned self] event, reason in
+            mailbox.onMain { self.handle(.phones(event, reason: reason)) }
         }
     }
 

@@ -9,7 +9,7 @@ import Platform
 final class PhoneDesk {
     private let loop: EventLoop
     private let arguments: [String]
-    private let report: (Phones.Report) -> Void
+    private let report: Phones.Report
     private var isAllowed: Bool
     private lazy var book = PhoneBook()
     private var links: [String: PhoneLink] = [:]
@@ -18,13 +18,13 @@ final class PhoneDesk {
         _ loop: EventLoop,
         _ arguments: [String],
         isAllowed: Bool,
-        report: @escaping (Phones.Report) -> Void
+        report: @escaping Phones.Report
     ) {
         (self.loop, self.arguments, self.report) = (loop, arguments, report)
         self.isAllowed = isAllowed
     }
 
-    func reportKnown() { report(.known(book.phones.keys.sorted())) }
+    func reportKnown() { report(.known(book.phones.keys.sorted()), nil) }
 
     func add(
         _ name: String,
@@ -105,7 +105,7 @@ final class PhoneDesk {
             )
             link.handle = { [unowned self, unowned link] in handle($0, of: link) }
             links[name] = link
-            report(.served(name, at: link.host, link.report))
+            report(.served(name, link.served), nil)
             Log.capture.notice("phone served", metadata: ["at": "\(link.host)"])
             return link
         } catch {
@@ -115,15 +115,14 @@ final class PhoneDesk {
 
     private func handle(_ event: PhoneLink.Event, of link: PhoneLink) {
         switch event {
-        case .said: report(.served(link.name, at: link.host, link.report))
+        case .said: report(.served(link.name, link.served), nil)
         case .certificate(let text):
             keep { () throws(SystemError) in try book.set(certificate: text) }
         case .paired(let key):
             let phone = PhoneBook.Phone(port: link.port, key: key)
             keep { () throws(SystemError) in try book.set(link.name, phone) }
             reportKnown()
-            report(.paired(link.name))
-        case .idle: end(link, because: nil)
+            report(.paired(link.name), nil)
         case .ended(let reason): end(link, because: reason)
         }
     }
@@ -137,7 +136,7 @@ final class PhoneDesk {
     private func end(_ link: PhoneLink, because reason: String?) {
         if links[link.name] === link { links[link.name] = nil }
         link.end(because: reason)
-        report(.ended(link.name, reason: reason))
+        report(.served(link.name, nil), reason)
         Log.capture.notice("phone not served", metadata: ["reason": "\(reason ?? "not needed")"])
     }
 }
@@ -150,10 +149,9 @@ final class PhoneLink {
         case certificate(String)
         /// The code was traded for a key with this SHA-256.
         case paired(String)
-        /// Nobody has wanted a picture for a minute.
-        case idle
         /// The process has ended, or does not behave; or its address is this computer's no more.
-        case ended(String)
+        /// `nil`: nobody has wanted a picture for a minute.
+        case ended(String?)
     }
 
     typealias Answer = @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
@@ -163,6 +161,7 @@ final class PhoneLink {
     let host: String
     let port: Int
     private(set) var report = PhoneReport()
+    var served: PhonesState.Served { PhonesState.Served(at: host, report) }
     var handle: (Event) -> Void = { _ in }
 
     private let address: PrivateAddress
@@ -228,7 +227,7 @@ final class PhoneLink {
             runs = false
             tell()
         }
-        idle = try loop.timer { [unowned self] in handle(.idle) }
+        idle = try loop.timer { [unowned self] in handle(.ended(nil)) }
         pace = try loop.timer { [unowned self] in
             isPaced = false
             if hasNews { reportNews() }

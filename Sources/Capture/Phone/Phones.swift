@@ -17,20 +17,12 @@ package struct PhoneOffer: Sendable {
 /// The phones whose pages send pictures: one helper process for each, which lives while its phone
 /// is being added or its camera is open, and for a minute after that. From any thread.
 package final class Phones: Sendable {
-    /// An event, reported on the thread `phone`.
-    package enum Report: Sendable {
-        /// These were added.
-        case known([String])
-        /// A phone is served at this address and port, and says this.
-        case served(String, at: String, PhoneReport)
-        /// It is not served any more; `reason` says why if that was not wanted.
-        case ended(String, reason: String?)
-        /// It has taken up its code.
-        case paired(String)
-    }
+    /// Reports an event on the thread `phone`; with it, why a phone is served no more if that was
+    /// not wanted.
+    package typealias Report = @Sendable (PhoneEvent, _ reason: String?) -> Void
 
     private let worker = Mutex<LoopWorker<PhoneDesk>?>(nil)
-    private let report: @Sendable (Report) -> Void
+    private let report: Report
     private let arguments: [String]
     private let timed: RealTimeThreads?
     /// The last words of the pages, by name.
@@ -44,7 +36,7 @@ package final class Phones: Sendable {
     package init(
         arguments: [String] = arguments,
         timed: RealTimeThreads? = nil,
-        report: @escaping @Sendable (Report) -> Void = { _ in }
+        report: @escaping Report = { _, _ in }
     ) {
         self.arguments = arguments
         self.timed = timed
@@ -58,13 +50,11 @@ package final class Phones: Sendable {
             let new = try LoopWorker<PhoneDesk>(name: "phone")
             let (arguments, report, isAllowed) = (arguments, report, isAllowed.withLock { $0 })
             try new.start(timed: timed) { [unowned self] loop in
-                PhoneDesk(loop, arguments, isAllowed: isAllowed) { news in
-                    switch news {
-                    case .served(let name, _, let said): self.reports.withLock { $0[name] = said }
-                    case .ended(let name, _): self.reports.withLock { $0[name] = nil }
-                    case .known, .paired: break
+                PhoneDesk(loop, arguments, isAllowed: isAllowed) { event, reason in
+                    if case .served(let name, let served) = event {
+                        self.reports.withLock { $0[name] = served?.report }
                     }
-                    report(news)
+                    report(event, reason)
                 }
             }
             worker = new
