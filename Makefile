@@ -33,7 +33,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb install install-view uninstall format lint clean
+.PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb dist install install-view uninstall format lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,6 +129,11 @@ deb: ## build Debian packages for this release, and their source package, in .bu
 	@tools/deps build view deb
 	@tools/toolchain
 	@tools/deb
+
+dist: ## build an archive that needs no compiler, for any distribution, in .build/dist
+	@tools/deps build view dist
+	@tools/toolchain
+	@tools/dist
 
 install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -t $(BIN) $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl

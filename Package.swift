@@ -36,6 +36,10 @@ let drawingSettings =
 /// fortified functions need that.
 let hardening = ["-O2", "-D_FORTIFY_SOURCE=3", "-fstack-protector-strong"]
 
+/// The linker for programs that run on other distributions than the one that builds them: see
+/// `tools/dist`. What it has no archive of, Exiv2, is loaded with a library of ours.
+let portableLinker = Context.environment["DUALCAM_LINKER"]
+
 /// Programs are position-independent by default. All their symbols are bound at the start, so that
 /// no table of them stays writable (RELRO), and no stack is executable. They need no Swift where
 /// they run: its libraries are linked in, Foundation with those that it is made of. That is told
@@ -52,6 +56,7 @@ let programLinking: [LinkerSetting] =
         "CoreFoundation", "_FoundationICU", "_FoundationCShims", "_FoundationCollections",
         "_CFXMLInterface", "_CFURLSessionInterface",
     ].map { .linkedLibrary($0) }
+    + (portableLinker.map { [.unsafeFlags(["-ld-path=\($0)"])] } ?? [])
 
 /// Where GTK's headers are, besides those of Pango. Its pkg-config file has flags that SwiftPM
 /// refuses with a warning, and would be asked for whatever is built, also where there is no GTK.
@@ -205,8 +210,10 @@ let package = Package(
         .target(
             name: "CExiv2",
             path: "Sources/C/CExiv2",
+            exclude: [portableLinker == nil ? "load.c" : "exiv2.cpp"],
+            cSettings: [.unsafeFlags(hardening)],
             cxxSettings: [.unsafeFlags(hardening)],
-            linkerSettings: [.linkedLibrary("exiv2")]
+            linkerSettings: portableLinker == nil ? [.linkedLibrary("exiv2")] : []
         ),
         .target(
             name: "Photos",

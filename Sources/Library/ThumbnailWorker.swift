@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import Photos
 import Platform
 
 /// The process that makes thumbnails. It reads untrusted files of the library, so that one made to
@@ -15,8 +16,9 @@ package enum ThumbnailWorker {
         HelperService.run(memory: memory, time: time) {
             // Pictures of cameras go first.
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-            // Loads libav while it can.
+            // Loads libav and Exiv2 while it can.
             _ = MovieReader.isPossible
+            _ = Metadata.isPossible
         } answer: { message, files in
             answer(to: message, files, program: program).message
         }

@@ -9,7 +9,10 @@ package final class Metadata {
     /// A copy of the file, from which Exiv2 reads for its whole life.
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// Reads the metadata of `bytes`. Throws `damaged`.
+    /// `false` if Exiv2 is not installed.
+    package static var isPossible: Bool { exiv2_load() != 0 }
+
+    /// Reads the metadata of `bytes`. Throws `damaged`, also without Exiv2.
     package init(of bytes: [UInt8]) throws(PhotoError) {
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = copy.initialize(from: bytes)

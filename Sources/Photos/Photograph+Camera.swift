@@ -6,10 +6,10 @@ extension Photograph {
     private static let thumbnailBounds = Size(width: 160, height: 120)
 
     /// Returns a photograph from a camera's own JPEG, which `transform` makes upright. It is turned
-    /// without loss where possible, otherwise marked with the orientation tag. Missing Huffman
-    /// tables are added. Of what the camera wrote, only the picture stays: see `JPEGMetadata`.
-    /// Throws `notJPEG` or `damaged` for an incomplete frame, after which the next may succeed;
-    /// `unsupported`, `tooLarge`, `metadata` or `noMemory`.
+    /// without loss where possible, otherwise marked with the orientation tag; without Exiv2 it is
+    /// encoded again. Missing Huffman tables are added. Of what the camera wrote, only the picture
+    /// stays: see `JPEGMetadata`. Throws `notJPEG` or `damaged` for an incomplete frame, after which
+    /// the next may succeed; `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package static func taken(
         jpeg: [UInt8],
         upright transform: Transform,
@@ -31,6 +31,10 @@ extension Photograph {
             // Even the identity transform checks that the picture is whole, and drops stray bytes
             // between its scans.
             return try described(turned, .topLeft, moment, tags, of: nil)
+        case .impossible where !Metadata.isPossible:
+            return try Photograph(
+                bare: try JPEGCodec.recode(whole, by: transform, quality: quality)
+            )
         case .impossible:
             let orientation = EXIFOrientation(upright: transform)
             return try described(whole, orientation, moment, tags, of: nil)
@@ -51,7 +55,8 @@ extension Photograph {
         return try described(bytes, .topLeft, moment, tags, of: upright)
     }
 
-    /// Returns `bytes` with metadata. `picture` has its pixels if they are already decoded.
+    /// Returns `bytes` with metadata, if Exiv2 is installed. `picture` has its pixels if they are
+    /// already decoded.
     private static func described(
         _ bytes: [UInt8],
         _ orientation: EXIFOrientation,
@@ -59,6 +64,7 @@ extension Photograph {
         _ tags: [String: String],
         of picture: Raster?
     ) throws(PhotoError) -> Photograph {
+        guard Metadata.isPossible else { return try Photograph(bare: bytes) }
         let size = try JPEGOutline(of: bytes).size
         let metadata = try Metadata(of: bytes)
         var all = tags.merging(moment.exif) { $1 }

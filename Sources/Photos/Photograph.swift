@@ -14,6 +14,13 @@ package struct Photograph: Sendable {
         orientation = try Metadata(of: bytes).orientation
     }
 
+    /// An upright picture without metadata, where Exiv2 is not installed.
+    init(bare bytes: [UInt8]) throws(PhotoError) {
+        self.bytes = bytes
+        outline = try JPEGOutline(of: bytes)
+        orientation = .topLeft
+    }
+
     /// The result of making a photograph upright.
     package enum Outcome: Hashable, Sendable {
         /// The photograph was upright already.

@@ -16,6 +16,9 @@ extern "C" {
 
 struct exiv2_file;
 
+// Returns 0 if Exiv2 is loaded when it is first needed, and is not there; then exiv2_open fails.
+int exiv2_load(void);
+
 // Reads the metadata of the JPEG in `bytes`, which must stay in place and unchanged until
 // exiv2_close. Returns NULL, with the reason in `reason` (of `size` bytes), if it cannot be read.
 struct exiv2_file *exiv2_open(const uint8_t *bytes, size_t count, char *reason, size_t size);
