@@ -54,7 +54,15 @@ import Testing
         try ShownWindow.with(hasScreenReader: true) { window in
             // By keys: GTK 4.18 tells a screen reader no names of items. The timer is the sixth
             // from the top, ten seconds are the third item of its own menu, below the way back.
-            try window.desktop.hand("key F10 sleep 0.5 key --repeat 5 Down key Return")
+            func shown() throws -> Int {
+                try window.desktop.run("xdotool", "search", "--onlyvisible", "--class", "")
+                    .split(separator: "\n").count
+            }
+            let before = try shown()
+            try window.desktop.hand("key F10")
+            try eventually("the menu", within: 10) { try shown() > before }
+            try window.desktop.hand("key --repeat 5 Down key Return")
+            // The own menu slides in.
             try window.desktop.hand("sleep 0.5 key --repeat 3 Down key Return")
             let reader = try ScreenReader(window.daemon)
             for (start, end, purpose) in [("c", "c", "photo"), ("r", "Escape", "recording")] {
