@@ -8,8 +8,8 @@ extension Photograph {
     /// Returns a photograph from a camera's own JPEG, which `transform` makes upright. It is turned
     /// without loss where possible, otherwise marked with the orientation tag; without Exiv2 it is
     /// encoded again. Missing Huffman tables are added. Of what the camera wrote, only the picture
-    /// stays: see `JPEGMetadata`. Throws `notJPEG` or `damaged` for an incomplete frame, after which
-    /// the next may succeed; `unsupported`, `tooLarge`, `metadata` or `noMemory`.
+    /// stays: see `JPEGMetadata`. Throws `notJPEG` or `damaged` for an incomplete frame, after
+    /// which the next may succeed; `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package static func taken(
         jpeg: [UInt8],
         upright transform: Transform,
