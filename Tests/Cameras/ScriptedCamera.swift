@@ -12,16 +12,13 @@ package final class ScriptedCamera: CameraSource {
     package typealias Next =
         @Sendable (_ number: Int, _ until: Timestamp, Bell) throws(CaptureError) -> CapturedEvent
 
-    /// The size of the pictures.
     package static let size = Size(width: 64, height: 48)
 
     package let name: String
     package var identity: String { name }
-    /// The number of attempts to open it.
     package let openings = Mutex(0)
     /// `true` while it is open.
     package let isOpen = Mutex(false)
-    /// The number of pictures so far.
     package let pictures = Mutex(0)
     private let mode: CaptureMode
     private let opening: @Sendable () throws(CaptureError) -> Void

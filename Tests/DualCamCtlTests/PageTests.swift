@@ -21,7 +21,6 @@ private struct Page: CustomTestStringConvertible {
         text = try String(contentsOf: Self.root.appending(path: name), encoding: .utf8)
     }
 
-    /// Every page.
     static let all: [Page] = {
         let files = FileManager.default
         let names = ["", "docs/"].flatMap { folder in
@@ -69,7 +68,6 @@ private struct Page: CustomTestStringConvertible {
     }
 }
 
-/// The pages, used as their readers use them.
 @Suite("Pages") struct PageTests {
     /// The commands of a line of a shell, each in its words, those of `dualcamctl` alone.
     private func commands(_ line: String) -> [[String]] {

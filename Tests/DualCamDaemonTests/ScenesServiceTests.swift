@@ -54,7 +54,6 @@ import Testing
     }
 
     @Test func anOlderSceneDoesNotEndThePrivacyOfANewerOne() {
-        /// The decisions that the callers' trust waits for.
         var open: [(Bool) -> Void] = []
         server.isTrusted = { _, decide in open.append(decide) }
         apply("away")

@@ -13,7 +13,6 @@ struct SleepTests {
     private static let path: ObjectPath = "/org/freedesktop/login1"
 
     private let desk: Desk
-    /// The machine's own bus.
     private let machine: Desk
     private let scripted: Scripted
     private var suspensions: Set<Suspension> { scripted.daemon.state.suspensions }

@@ -417,7 +417,6 @@ private final class GivingCamera: Sendable {
         }
     }
     private let box: Box
-    /// The camera itself.
     let source: ScriptedCamera
 
     /// While `isOpening`, opening it does not return. A camera that `goesOn` gives a frame after a

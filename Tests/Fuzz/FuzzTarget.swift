@@ -4,7 +4,6 @@
 package struct FuzzTarget: Sendable {
     /// The name in `fuzz NAME` and in `.build/fuzz/NAME`.
     package let name: String
-    /// The length of the longest input in bytes.
     package let maximumLength: Int
     /// Returns the inputs to start from: small valid ones that reach far into the reader. A target
     /// may need the main actor for this, and to read.

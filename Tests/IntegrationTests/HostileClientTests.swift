@@ -117,7 +117,6 @@ enum HostileAttack: String, CaseIterable {
 
 /// What the daemon has of the system.
 struct Holdings: CustomStringConvertible {
-    /// The memory in kilobytes.
     let memory: Int
     /// The kinds of memory, in kilobytes: its own, of files such as libraries, and shared.
     let kinds: (own: Int, files: Int, shared: Int)

@@ -59,7 +59,6 @@ private final class Soak {
     private var counts: [String: Int] = [:]
     /// The numbers of hostile pods and calls so far.
     private var attacks: [HostileAttack: Int] = [:]
-    /// The files that were recorded and checked.
     private var checkedFiles = 0
     /// The kinds of steps that were not taken yet.
     private var undone: Set<String> = []
@@ -610,7 +609,6 @@ private final class Soak {
         rename(present ? away : movie, present ? movie : away)
     }
 
-    /// Replaces WirePlumber. Its links go with it.
     private func renewLinker() throws {
         longestWait = max(longestWait, viewer.longestWait())
         desktop.session.kill(.wireplumber)

@@ -62,7 +62,6 @@ struct Color: Hashable, CustomStringConvertible {
 
     var description: String { "(\(y) \(u) \(v))" }
 
-    /// Returns the largest difference of the three components.
     func distance(to other: Color) -> Int {
         max(abs(y - other.y), abs(u - other.u), abs(v - other.v))
     }

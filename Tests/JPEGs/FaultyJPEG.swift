@@ -10,11 +10,8 @@ package struct FaultyJPEG: Sendable, CustomStringConvertible {
         case damage
     }
 
-    /// The fault in words.
     package let description: String
-    /// What becomes of it.
     package let verdict: Verdict
-    /// The file.
     package let bytes: [UInt8]
     /// The same picture without the fault, if that is noise.
     package let clean: [UInt8]
@@ -32,7 +29,6 @@ package struct FaultyJPEG: Sendable, CustomStringConvertible {
         clean = ScriptedJPEG(padding: jpeg.padding).bytes
     }
 
-    /// All of them.
     package static let all =
         [
             FaultyJPEG("none", .clean),

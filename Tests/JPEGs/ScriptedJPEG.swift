@@ -6,7 +6,6 @@ package import Frames
 package struct ScriptedJPEG {
     /// The size in blocks of 8x8 pixels.
     package static let (columns, rows) = (8, 6)
-    /// The size in pixels.
     package static let size = Size(width: 8 * columns, height: 8 * rows)
 
     /// The coded data of each row of blocks.
@@ -42,7 +41,6 @@ package struct ScriptedJPEG {
         }
     }
 
-    /// The file.
     package var bytes: [UInt8] {
         var file: [UInt8] = [0xff, 0xd8]
         func segment(_ marker: UInt8, _ content: [UInt8]) {

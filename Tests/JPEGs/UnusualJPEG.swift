@@ -5,11 +5,8 @@ package struct UnusualJPEG: Sendable, CustomStringConvertible {
     /// A component: its number, its samples in each direction, and its level.
     package typealias Component = (id: UInt8, across: Int, down: Int, level: Int)
 
-    /// The kind in words.
     package var description: String
-    /// The size in pixels.
     package var size = Size(width: 50, height: 38)
-    /// The components.
     package var components: [Component]
     /// The colours, as Adobe's marker names them: 0 for red, green, blue or ink, 1 and 2 for YCbCr.
     package var adobe: UInt8?
@@ -90,7 +87,6 @@ package struct UnusualJPEG: Sendable, CustomStringConvertible {
         components.count == 3 && components[0].level == 90 ? [90, 60, 200] : [87, 96, 209]
     }
 
-    /// The file.
     package var bytes: [UInt8] {
         var file: [UInt8] = [0xff, 0xd8]
         func segment(_ marker: UInt8, _ content: [UInt8]) {

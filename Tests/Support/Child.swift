@@ -16,7 +16,6 @@ package final class Child: Sendable {
         case signal(CInt)
     }
 
-    /// The name of the program, without its directory.
     package let name: String
     /// The number of its process, and of the process group.
     package let id: pid_t
@@ -55,10 +54,7 @@ package final class Child: Sendable {
 
     deinit { end() }
 
-    /// The text on its standard output so far.
     package var output: String { contents(of: standardOutput.number) }
-
-    /// The text on its standard error so far.
     package var errors: String { contents(of: standardError.number) }
 
     /// The end of the program; `nil` while it runs.

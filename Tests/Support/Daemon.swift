@@ -9,11 +9,8 @@ import Platform
 ///
 /// - Context: Bound to the thread of the test.
 package final class Daemon {
-    /// The session that it runs in.
     package let session: PrivateSession
-    /// The program.
     package private(set) var program: Child
-    /// The test's own connection to the session bus.
     package let bus: BusConnection
     /// The notifications that it sent to its service manager.
     package let notifications: NotifySocket
@@ -157,7 +154,6 @@ package final class Daemon {
         try get("State", of: .camera, at: camera).string ?? ""
     }
 
-    /// The problems that the daemon reports.
     package var problems: [String] {
         get throws { try get("Problems", of: .stream).array?.compactMap(\.string) ?? [] }
     }

@@ -2,9 +2,7 @@ import Foundation
 
 /// A node as PipeWire lists it for every client (`pw-dump`).
 package struct Listed {
-    /// The number of the node.
     package let id: UInt32
-    /// The properties of the node, as text.
     package let properties: [String: String]
     /// The formats that it offers, as pw-dump writes them.
     package let formats: [[String: Any]]

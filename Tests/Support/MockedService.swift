@@ -12,10 +12,7 @@ package final class MockedService {
     package enum Bus: Sendable { case session, system }
 
     private static let control = "org.freedesktop.DBus.Mock"
-
-    /// The bus name.
     package let name: String
-    /// The path of its main object.
     package let path: ObjectPath
     private let program: Child
     private let loop: EventLoop

@@ -5,7 +5,6 @@ import Synchronization
 
 /// A socket like that of a service manager, which receives a program's notifications.
 package final class NotifySocket: Sendable {
-    /// The value for NOTIFY_SOCKET.
     package let path: String
     private final class Inbox: Sendable {
         let lines = Mutex<[String]>([])

@@ -121,10 +121,7 @@ package final class PictureServer: Sendable {
 
     deinit { close() }
 
-    /// The number of connections so far.
     package var count: Int { state.withLock { $0.count } }
-
-    /// The number of connections that are open.
     package var openCount: Int { state.withLock { $0.open.count } }
 
     /// Closes all connections, and accepts no more.
@@ -177,7 +174,6 @@ package final class PictureServer: Sendable {
 /// kernel gives nobody by itself (it does from 32768 on), and a name, which goes with this object
 /// or its process, keeps it from other tests.
 package final class DatagramPort: Sendable {
-    /// Its number.
     package let number: Int
     private let name: Descriptor
 

@@ -23,15 +23,12 @@ package final class PrivateSession: Sendable {
     /// The runtime directory; its contents are removed at the end.
     package var directory: String { scratch.path }
     private let scratch: ScratchDirectory
-    /// The whole environment of programs in this session.
     package let environment: [String: String]
     private let services = Mutex<[Service: Child]>([:])
     private let programs = Mutex<[Child]>([])
 
     /// The numbers of the processes of its services and programs.
     package var processes: [pid_t] { programs.withLock { $0.map(\.id) } }
-
-    /// The path of PipeWire's socket.
     package var socket: String { "\(directory)/pipewire-0" }
     /// The directory of the files that describe activatable services; empty at first.
     package var servicesDirectory: String { "\(directory)/services" }

@@ -6,19 +6,13 @@ package struct Probe: Decodable {
     package struct Stream: Decodable {
         /// The codec, such as "mjpeg"; `nil` for a timecode.
         package var codecName: String?
-        /// The width in pixels.
         package var width: Int?
-        /// The height in pixels.
         package var height: Int?
-        /// The primaries of its colours.
         package var colorPrimaries: String?
-        /// The transfer function of its colours.
         package var colorTransfer: String?
-        /// The matrix of its colours.
         package var colorSpace: String?
         /// The mean rate, as a fraction: "30/1".
         package var avgFrameRate: String?
-        /// The tags of the track.
         package var tags: [String: String]?
         /// The side data of the track, such as its rotation.
         package var sideDataList: [SideData]?
@@ -34,9 +28,7 @@ package struct Probe: Decodable {
     }
     /// The file as a whole.
     package struct Format: Decodable {
-        /// The length in seconds.
         package var duration: String?
-        /// The tags of the file.
         package var tags: [String: String]?
     }
     /// A chapter.
@@ -48,11 +40,8 @@ package struct Probe: Decodable {
         /// The begin and the end, in seconds.
         package var times: [Double] { [startTime, endTime].compactMap(Double.init) }
     }
-    /// The chapters.
     package var chapters: [Chapter]
-    /// The tracks.
     package var streams: [Stream]
-    /// The file as a whole.
     package var format: Format
     var packets: [Packet]
 

@@ -25,6 +25,5 @@ package func preloadable(_ source: String, in directory: String) throws -> Strin
     return library
 }
 
-/// The folder of the package.
 package let repository = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -114,29 +114,20 @@ package struct Remote<Members: InterfaceMembers> {
 }
 
 extension Daemon {
-    /// The stream.
     package var stream: Remote<StreamInterface> { Remote(bus) }
-    /// The scene that is shown.
     package var scene: Remote<SceneInterface> { Remote(bus) }
-    /// The saved scenes.
     package var scenes: Remote<ScenesInterface> { Remote(bus) }
     /// The keys of the configuration file.
     package var configuration: Remote<ConfigurationInterface> { Remote(bus) }
-    /// Privacy.
     package var privacy: Remote<PrivacyInterface> { Remote(bus) }
     /// How the device is held.
     package var orientation: Remote<OrientationInterface> { Remote(bus) }
-    /// Pro mode.
     package var pro: Remote<ProInterface> { Remote(bus) }
-    /// Photographs and recordings.
     package var capture: Remote<CaptureInterface> { Remote(bus) }
     /// What was taken.
     package var library: Remote<LibraryInterface> { Remote(bus) }
-    /// The back camera.
     package var back: Remote<CameraInterface> { camera(DualCam.backPath) }
-    /// The front camera.
     package var front: Remote<CameraInterface> { camera(DualCam.frontPath) }
-    /// The controls of the back camera.
     package var backControls: Remote<ControlsInterface> { controls(DualCam.backPath) }
 
     /// Returns the camera at `path`.

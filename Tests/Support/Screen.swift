@@ -6,7 +6,6 @@ import Platform
 ///
 /// - Context: bound to the test's thread.
 package final class Screen {
-    /// The size in pixels.
     package static let size = (width: 1280, height: 800)
 
     /// The name of the X server's display, such as ":1".

@@ -30,7 +30,6 @@ package final class StreamReader: Sendable {
 
     /// The format that was negotiated.
     package struct Format: Hashable, Sendable {
-        /// The size of the picture, in pixels.
         package var size: Size
         /// The frame rate in frames per second, as a fraction.
         package var rate: (numerator: Int, denominator: Int) { (Int(over), Int(under)) }
@@ -61,7 +60,6 @@ package final class StreamReader: Sendable {
 
     /// The kind of memory that a reader accepts.
     package enum Memory: Hashable, Sendable {
-        /// Any kind.
         case any
         /// Pointers alone, and from a list of formats, as OBS asks for them.
         case pointer

@@ -7,7 +7,6 @@ import Platform
 ///
 /// - Context: bound to the test's thread.
 package final class SwayDesktop {
-    /// The size of its screen, in pixels.
     package static let size = Size(width: 1280, height: 720)
 
     package let session: PrivateSession

@@ -22,7 +22,6 @@ func put(_ text: String, at path: String, mode: Int = 0o600) throws {
     try put(text.utf8, at: path, mode: mode)
 }
 
-/// Expects that a program has said these words.
 func expect(
     _ text: String,
     says words: String,

@@ -15,7 +15,6 @@ private let viewport = Viewport(aspect: 16.0 / 9, size: Size(width: 480, height:
 private let onInset = (x: 0.85, y: 0.15)
 private let onMain = (x: 0.3, y: 0.5)
 
-/// The hands on the picture.
 @Suite struct HandTests {
     private func wishes(
         _ count: Int = 1,
@@ -183,7 +182,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// The dial under the thumb.
 @Suite struct DialTests {
     @Test func `A slow hand turns one stop a notch, and a fast one more`() {
         var dial = DialWheel()
@@ -319,7 +317,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// How the dial moves by itself.
 @Suite struct DialMotionTests {
     @Test func `A bump goes as far as the scale gives, and is back within 0.18 s`() {
         #expect(DialMotion.push(after: 0) == 0)
@@ -328,7 +325,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// What screen readers say unasked.
 @Suite struct AnnouncedTests {
     private let rest = Announced(main: "back", camera: "Brio")
 
@@ -367,7 +363,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// Where the window comes to rest.
 @Suite struct SnappingTests {
     private let area = Rect(x: 0, y: 30, width: 1280, height: 770)
 
@@ -444,7 +439,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// What was taken.
 @Suite struct LibraryItemTests {
     @Test func `All that belongs to a live photo is moved with it`() {
         let photo = LibraryItem(path: "/a.jpg", uri: "file:///a.jpg", kind: .photo)
@@ -455,7 +449,6 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 }
 
-/// What the window says.
 @Suite struct SituationTests {
     private func knowledge(_ change: (inout Knowledge) -> Void) -> Situation? {
         var knowledge = Knowledge()

@@ -4,7 +4,6 @@ import Glibc
 import Testing
 import ViewCore
 
-/// What the preferences read and write.
 @Suite struct ReportTests {
     @Test func `What doctor writes is read, with every character`() throws {
         let json = """
