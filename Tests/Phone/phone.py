@@ -108,7 +108,7 @@ elif what == "send":
                 continue
             stream, number = stream or connect(), number + 1
             jpeg = JPEGS[number // 30 % len(JPEGS)]
-            stream.sendall(head("POST", f"/picture?n={number}", len(jpeg)) + jpeg)
+            stream.sendall(head("POST", f"/picture?n={int(time.time() * 1000)}", len(jpeg)) + jpeg)
             if answer(stream)[0] != 200:
                 return
     after, sender = 0, None

@@ -98,6 +98,9 @@ enum {
     most_strange_time = 10000,
     // Wrong secrets of one address, in milliseconds, before it is left alone for as long.
     most_guesses = 20, guess_time = 60000, most_guests = 64,
+    // Milliseconds by which a picture may come later than usual, and for which later ones are left
+    // out: after that the network, or the phone's clock, is another.
+    most_delay = 500, most_late_time = 2000,
 };
 
 struct guest {
@@ -137,6 +140,8 @@ struct cphone {
     // The page that sends: of several with the key the last one that was opened.
     char current[33];
     uint64_t last_picture;
+    // The usual difference between our clock and a picture's time, and since when all were late.
+    int64_t delay, late_since;
     char *text;
     uint64_t number;
     // Those with the key that are being answered, and those of them that bring pictures.
@@ -309,6 +314,21 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
     return answer(connection, MHD_HTTP_OK, "text/plain", key, MHD_RESPMEM_MUST_COPY);
 }
 
+// Returns true for a picture that was under way much longer than the others.
+static bool is_late(struct cphone *phone, uint64_t time)
+{
+    int64_t delay = now() - (int64_t)time;
+    if (phone->last_picture && delay - phone->delay > most_delay) {
+        if (!phone->late_since) phone->late_since = now();
+        if (now() - phone->late_since < most_late_time) return true;
+        phone->delay = delay;
+    }
+    // The least; a millisecond more with each picture, since clocks differ.
+    phone->delay = phone->last_picture && delay > phone->delay ? phone->delay + 1 : delay;
+    phone->late_since = 0;
+    return false;
+}
+
 // Answers a request that is there as a whole.
 static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *connection, struct request *request)
 {
@@ -317,7 +337,7 @@ static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *conne
     case picture:
         // One that another has overtaken is of no use.
         if (request->number > phone->last_picture && request->count > 2 && request->body[0] == 0xFF
-            && request->body[1] == 0xD8) {
+            && request->body[1] == 0xD8 && !is_late(phone, request->number)) {
             phone->last_picture = request->number;
             phone->happen(phone->context, cphone_picture, request->body, request->count);
         }
