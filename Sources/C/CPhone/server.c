@@ -255,10 +255,12 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return MHD(lookup_connection_value, connection, MHD_HEADER_KIND, name);
 }
 
+// Returns 0 for what is no number of a page's, which are below 2 to the power of 53.
 static uint64_t number(struct MHD_Connection *connection, const char *name)
 {
     const char *text = MHD(lookup_connection_value, connection, MHD_GET_ARGUMENT_KIND, name);
-    return text ? strtoull(text, NULL, 10) : 0;
+    uint64_t value = text ? strtoull(text, NULL, 10) : 0;
+    return value < 1ull << 53 ? value : 0;
 }
 
 // Writes 32 bytes as digits, with an end.

@@ -138,7 +138,8 @@ enum PhonePage {
         let flying = 0, last = 0;
 
         async function send() {
-          const now = performance.now(), taken = Date.now();
+          // A clock that is never set back.
+          const now = performance.now(), taken = Math.round(performance.timeOrigin + now);
           if (state() !== "live" || !wanted.rate || !video.videoWidth) return;
           // Where nothing answers, a few pictures find out when something does.
           if (now - last < (isAway ? 500 : 750 / wanted.rate)) return;
