@@ -420,7 +420,8 @@ struct CommandTests {
         let start = try daemon.run("record", "start", "--of", "back")
         #expect(start.exit == .status(0))
         #expect(start.errors == "Recording without sound: there is no microphone.\n")
-        #expect(try daemon.run("record", "status").output.contains("without sound: there is no microphone"))
+        let state = try daemon.run("record", "status").output
+        #expect(state.contains("without sound: there is no microphone"))
         daemon.recordingResult = ["silence": .string("the microphone is gone")]
         let silent = try daemon.run("record", "stop")
         #expect(silent.exit == .status(0))
