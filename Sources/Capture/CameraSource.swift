@@ -34,15 +34,19 @@ package protocol CameraSource: Sendable {
 extension CameraSource {
     /// An empty string: most sources have no place.
     package var place: String { "" }
-    /// Opens the camera without watching `bell`: most sources wait for a device only. Each source
-    /// has one of these two.
+    /// Opens the camera without watching `bell`: most sources wait for a device only.
     package func open(
         _ request: CaptureRequest,
         bell: Bell,
         while isWanted: () -> Bool
     ) throws(CaptureError) -> any CameraStream { try open(request) }
+}
 
-    /// Opens a camera that waits for other programs, however long it takes.
+/// A source that waits for other programs, and watches the bell meanwhile.
+protocol WaitingSource: CameraSource {}
+
+extension WaitingSource {
+    /// Opens the camera, however long it takes.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         let bell: Bell
         do throws(SystemError) { bell = try Bell() } catch {

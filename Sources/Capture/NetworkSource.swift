@@ -4,7 +4,7 @@ import Media
 package import Platform
 
 /// A camera on the network: JPEGs over HTTP, or a stream over RTSP or SRT.
-package struct NetworkSource: CameraSource {
+package struct NetworkSource: WaitingSource {
     private let address: NetworkAddress
     private let credentials: String?
     private let login: NetworkLogin?

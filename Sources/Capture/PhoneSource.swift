@@ -4,7 +4,7 @@ package import Platform
 import Synchronization
 
 /// A phone whose browser sends its camera's pictures.
-package struct PhoneSource: CameraSource {
+package struct PhoneSource: WaitingSource {
     package let name: String
     private let phone: String
     private let phones: Phones

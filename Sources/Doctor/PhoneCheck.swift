@@ -4,7 +4,7 @@ import DualCamCore
 import Glibc
 import Platform
 
-/// Checks what phones need: two libraries, a private address, and a way through the firewall.
+/// Checks what phones need: three libraries, a private address, and a way through the firewall.
 enum PhoneCheck {
     /// Returns what is found; nothing where no phone was added and no source is one.
     static func findings(_ client: Client?, _ configuration: Configuration) -> [Finding] {
@@ -15,14 +15,15 @@ enum PhoneCheck {
         }
         guard !phones.isEmpty || isSource else { return [] }
         let missing = [
-            ("libmicrohttpd.so.12", "libmicrohttpd12"), ("libqrencode.so.4", "libqrencode4"),
+            ("libmicrohttpd.so.12", "libmicrohttpd"), ("libgnutls.so.30", "GnuTLS"),
+            ("libqrencode.so.4", "libqrencode"),
         ].filter { library, _ in
             guard let handle = dlopen(library, RTLD_LAZY) else { return true }
             dlclose(handle)
             return false
         }.map { $1 }
         guard missing.isEmpty else {
-            return [.bad("a phone needs \(missing.joined(separator: " and "))")]
+            return [.bad("a phone needs the library \(missing.joined(separator: " and "))")]
         }
         let places = phones.compactMap { $0["address"]?.string?.printable }
         let state =

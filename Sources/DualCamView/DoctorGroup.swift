@@ -26,8 +26,6 @@ final class DoctorGroup {
     private var waiting: (() -> Void)?
     /// The check whose mending was asked for once; a second press agrees.
     private var asked: String?
-    /// `true` while the device is being made, `false` while it is removed, and `nil` otherwise.
-    private var isMaking: Bool?
 
     init(_ rows: PreferenceRows) {
         self.rows = rows
@@ -39,8 +37,8 @@ final class DoctorGroup {
             look()
         }
         makeDevice.onClick { [unowned self] in
-            isMaking = device.isEmpty
-            run([device.isEmpty ? "--fix" : "--undo", "loopback"], makeDevice)
+            let (option, what) = device.isEmpty ? ("--fix", "made") : ("--undo", "removed")
+            run([option, "loopback"], makeDevice, "The virtual camera could not be \(what).")
         }
         hiding.onToggle { [unowned self] isOn in
             let wish = ["desktop.hide-cameras": Value.boolean(isOn)]
@@ -72,7 +70,7 @@ final class DoctorGroup {
 
     /// Runs doctor, and tells what it found; `nil` if that cannot be found out.
     static func check(_ done: @escaping (DoctorReport?) -> Void) {
-        Subprocess.run([program, "doctor", "--json"]) { output in
+        Subprocess.run([program, "doctor", "--json"]) { output, _ in
             done(output.flatMap { DoctorReport(json: $0) })
         }
     }
@@ -100,11 +98,7 @@ final class DoctorGroup {
         if let check = report.checks.first(where: { $0.name == asked && $0.isWell == false }) {
             rows.window?.tell("That did not work: \(check.words)")
         }
-        if let isMaking, isMaking == device.isEmpty {
-            let what = isMaking ? "made" : "removed"
-            rows.window?.tell("The virtual camera could not be \(what).")
-        }
-        (asked, isMaking) = (nil, nil)
+        asked = nil
         shown = report.checks.compactMap { check in
             guard check.isApp || check.isWell == false else { return nil }
             let row = GTK.Row(check.title, check.words, after: check.isWell == true ? [tick] : [])
@@ -132,12 +126,14 @@ final class DoctorGroup {
         run(["--fix", check.name], button)
     }
 
-    private func run(_ words: [String], _ button: Button?) {
-        guard !isBusy else { return waiting = { [unowned self] in run(words, button) } }
+    /// Has doctor change something; `failure` tells people that it did not.
+    private func run(_ words: [String], _ button: Button?, _ failure: String? = nil) {
+        guard !isBusy else { return waiting = { [unowned self] in run(words, button, failure) } }
         isBusy = true
         button?.isSensitive = false
-        Subprocess.run([Self.program, "doctor"] + words + ["--yes"]) { [weak self] _ in
+        Subprocess.run([Self.program, "doctor"] + words + ["--yes"]) { [weak self] _, isWell in
             guard let self else { return }
+            if !isWell, let failure { rows.window?.tell(failure) }
             isBusy = false
             button?.isSensitive = true
             look()

@@ -86,8 +86,8 @@ final class NetworkWindow: NewCameraWindow {
     private let address = EntryRow("Address")
     private let user = EntryRow("User")
     private let password = EntryRow("Password", isSecret: true)
-    /// `true` while the camera that was tried before may still be being closed.
-    private var isPatient = false
+    /// Until then the camera that was tried before may still be being closed.
+    private var patience = MonotonicClock.now
 
     init(over owner: PictureWindow) {
         let attempt = Button("Try").place(.center, .center)
@@ -97,7 +97,7 @@ final class NetworkWindow: NewCameraWindow {
         attempt.onClick { [unowned self] in begin() }
         for row in [address, user, password] { row.onReturn { [unowned self] in begin() } }
         previews?.onTrouble = { [unowned self] in
-            if isPatient, $0.name.hasSuffix(".Busy") { return isPatient = false }
+            guard MonotonicClock.now > patience || !$0.name.hasSuffix(".Busy") else { return }
             (trouble, camera) = (PictureWindow.words($0), nil)
         }
         present()
@@ -111,7 +111,8 @@ final class NetworkWindow: NewCameraWindow {
         let place = text.contains("://") ? text : "http://\(text)"
         var login = Options<Control.Login>()
         if !user.text.isEmpty { (login.user, login.password) = (user.text, password.text) }
-        (camera, trouble, isPatient) = (nil, nil, true)
+        (camera, trouble) = (nil, nil)
+        patience = MonotonicClock.now + Timestamp(seconds: 5)
         showPicture(false)
         previews?.login = login
         camera = (place.hasPrefix("url:") ? place : "url:\(place)", login)

@@ -240,7 +240,7 @@ final class SetUpWindow: SideWindow {
         guard !names.isEmpty else { return }
         let words = [DoctorGroup.program, "doctor", "--fix"] + names + ["--yes"]
         // What did not work is said in the preferences.
-        Subprocess.run(words) { _ in }
+        Subprocess.run(words) { _, _ in }
     }
 }
 

@@ -35,7 +35,7 @@ final class SwayWindow {
     }
 
     private func run() {
-        Subprocess.run(["swaymsg"] + calls[0].words) { [weak self] answer in
+        Subprocess.run(["swaymsg"] + calls[0].words) { [weak self] answer, _ in
             guard let self else { return }
             calls[0].done(answer)
             calls.removeFirst()

@@ -4,13 +4,13 @@ import CGTK
 package enum Subprocess {
     /// Runs the program `words[0]` with the rest as its arguments. `done` gets what it wrote to
     /// standard output, whatever its exit status; `nil` if it does not start.
-    package static func run(_ words: [String], _ done: @escaping (String?) -> Void) {
+    package static func run(_ words: [String], _ done: @escaping (String?, Bool) -> Void) {
         var list = words.map { UnsafePointer<gchar>(strdup($0)) } + [nil]
         defer { list.forEach { free(UnsafeMutablePointer(mutating: $0)) } }
         let flags =
             G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | G_SUBPROCESS_FLAGS_STDERR_SILENCE.rawValue
         guard let process = g_subprocess_newv(&list, GSubprocessFlags(flags), nil) else {
-            return done(nil)
+            return done(nil, false)
         }
         g_subprocess_communicate_utf8_async(
             process,
@@ -28,7 +28,11 @@ package enum Subprocess {
                     nil
                 )
                 defer { g_free(output) }
-                Callback<(String?) -> Void>.of(context)(output.map { String(cString: $0) } ?? "")
+                let isWell = g_subprocess_get_successful(OpaquePointer(source)) != 0
+                Callback<(String?, Bool) -> Void>.of(context)(
+                    output.map { String(cString: $0) } ?? "",
+                    isWell
+                )
             },
             retained(Callback(done))
         )

@@ -97,8 +97,9 @@ def bodies():
 if what == "pair":
     code, key = ask("POST", "/pair", secret.encode(), X_DualCam_Key=None, X_DualCam_Page=None)
     print(json.dumps({"status": code, "key": key.decode()}))
-elif what == "send":
-    # Sends the pictures in turn, thirty of each, as a page would, and says what it is told.
+elif what in ("send", "late"):
+    # Sends the pictures in turn, thirty of each, as a page would, and says what it is told; of the
+    # second one that was under way for 0.7 s, if that is to be late.
     def send():
         stream, number = None, 0
         while True:
@@ -107,8 +108,12 @@ elif what == "send":
                 stream = None
                 continue
             stream, number = stream or connect(), number + 1
-            jpeg = JPEGS[number // 30 % len(JPEGS)]
-            stream.sendall(head("POST", f"/picture?n={int(time.time() * 1000)}", len(jpeg)) + jpeg)
+            turn, taken = number // 30 % len(JPEGS), int(time.time() * 1000)
+            jpeg = JPEGS[turn]
+            if what == "late" and turn == 1:
+                number += 29
+                time.sleep(0.7)
+            stream.sendall(head("POST", f"/picture?n={taken}", len(jpeg)) + jpeg)
             if answer(stream)[0] != 200:
                 return
     after, sender = 0, None

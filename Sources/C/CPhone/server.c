@@ -99,8 +99,9 @@ enum {
     // Wrong secrets of one address, in milliseconds, before it is left alone for as long.
     most_guesses = 20, guess_time = 60000, most_guests = 64,
     // Milliseconds by which a picture may come later than usual, and for which later ones are left
-    // out: after that the network, or the phone's clock, is another.
-    most_delay = 500, most_late_time = 2000,
+    // out one after the other: then the network, or the phone's clock, is another. The stream waits
+    // for a picture for longer than that.
+    most_delay = 500, most_late_time = 800,
 };
 
 struct guest {
@@ -140,8 +141,9 @@ struct cphone {
     // The page that sends: of several with the key the last one that was opened.
     char current[33];
     uint64_t last_picture;
-    // The usual difference between our clock and a picture's time, and since when all were late.
-    int64_t delay, late_since;
+    // The usual difference between our clock and a picture's time; since when all were late, and when
+    // the last of these came.
+    int64_t delay, late_since, late_last;
     char *text;
     uint64_t number;
     // Those with the key that are being answered, and those of them that bring pictures.
@@ -319,10 +321,12 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
 // Returns true for a picture that was under way much longer than the others.
 static bool is_late(struct cphone *phone, uint64_t time)
 {
-    int64_t delay = now() - (int64_t)time;
+    int64_t arrival = now(), delay = arrival - (int64_t)time;
     if (phone->last_picture && delay - phone->delay > most_delay) {
-        if (!phone->late_since) phone->late_since = now();
-        if (now() - phone->late_since < most_late_time) return true;
+        // Those before a pause say nothing of the network after it.
+        if (!phone->late_since || arrival - phone->late_last > most_delay) phone->late_since = arrival;
+        phone->late_last = arrival;
+        if (arrival - phone->late_since < most_late_time) return true;
         phone->delay = delay;
     }
     // The least; a millisecond more with each picture, since clocks differ.

@@ -380,7 +380,7 @@ final class PhoneLink {
         answers = []
     }
 
-    static let missing = "To use a phone, install libmicrohttpd12 and libqrencode4."
+    static let missing = "To use a phone, install libmicrohttpd, GnuTLS and libqrencode."
 
     // MARK: From the process
 

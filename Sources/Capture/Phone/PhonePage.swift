@@ -134,6 +134,7 @@ enum PhonePage {
         // help, since not what the network carries is short, but how soon it answers.
         const steps = [[1, 0.8, 2], [1, 0.65, 2], [1, 0.65, 3], [1, 0.5, 3], [0.75, 0.6, 3],
           [0.75, 0.45, 3], [0.5, 0.5, 3]];
+        const isSmall = () => steps[step][0] < 1;
         let step = 0, sent = 0, skipped = 0, calm = 0, needed = 10, risen = 0;
         let flying = 0, last = 0;
 
@@ -244,7 +245,7 @@ enum PhonePage {
 
         function tell(now) {
           const can = track?.getCapabilities?.() ?? {}, is = track?.getSettings() ?? {};
-          const fields = { state: now, command: wanted.number, slow: step > 2 ? 1 : 0 };
+          const fields = { state: now, command: wanted.number, slow: isSmall() ? 1 : 0 };
           if (track) fields.side = side();
           if (can.zoom) fields.zoom = [can.zoom.min, can.zoom.max, can.zoom.step || 0.1, is.zoom || 1];
           if (can.torch) fields.light = is.torch ? 1 : 0;
@@ -272,7 +273,7 @@ enum PhonePage {
           document.body.toggleAttribute("data-bad",
             ["refused", "busy", "away", "replaced", "old"].includes(shown));
           find("h1").textContent = title;
-          find("p").textContent = !isLive ? hint : step > 2 ? text.slow
+          find("p").textContent = !isLive ? hint : isSmall() ? text.slow
             : video.videoHeight > video.videoWidth ? text.turn : hint;
           find("#again").textContent = button ?? "";
           find("#again").hidden = !button;
