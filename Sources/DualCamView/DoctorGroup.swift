@@ -126,7 +126,7 @@ final class DoctorGroup {
         run(["--fix", check.name], button)
     }
 
-    /// Has doctor change something; `failure` tells people that it did not.
+    /// Runs doctor to change something. `failure` tells people that it did not.
     private func run(_ words: [String], _ button: Button?, _ failure: String? = nil) {
         guard !isBusy else { return waiting = { [unowned self] in run(words, button, failure) } }
         isBusy = true

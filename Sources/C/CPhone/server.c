@@ -141,8 +141,8 @@ struct cphone {
     // The page that sends: of several with the key the last one that was opened.
     char current[33];
     uint64_t last_picture;
-    // The usual difference between our clock and a picture's time; since when all were late, and when
-    // the last of these came.
+    // The usual difference between our clock and a picture's time; since when all were late, and
+    // when the last of these came.
     int64_t delay, late_since, late_last;
     char *text;
     uint64_t number;
