@@ -3,6 +3,7 @@ import DBusKit
 import DualCamCore
 import Frames
 import GTK
+import Platform
 
 /// A window that adds a camera, whose live picture it shows, and makes it one of the two pictures.
 ///
