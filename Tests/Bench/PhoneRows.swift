@@ -54,9 +54,6 @@ private struct PhoneAges {
             source = "test"
             [scene]
             layout = "single"
-            # From the namespaces of its network it cannot tell what callers are.
-            [access]
-            sandboxed = "all"
             """
         var result = self
         try PrivateSession.with { session in

@@ -14,9 +14,6 @@ struct PhoneTests {
         source = "test"
         [scene]
         layout = "single"
-        # From the namespaces of its network it cannot tell what callers are.
-        [access]
-        sandboxed = "all"
         """
 
     /// Returns what openssl writes about the daemon's certificate.

@@ -21,9 +21,6 @@ extension DaemonTests {
             source = "test"
             [scene]
             layout = "single"
-            # From the namespaces of its network it cannot tell what callers are.
-            [access]
-            sandboxed = "all"
             """
         private static let size = Size(width: 640, height: 360)
         private static let area = Rect(x: 0, y: 0, width: 640, height: 360)

@@ -36,7 +36,9 @@ package final class Daemon {
     ) throws {
         self.session = session
         let path = Daemon.file(session)
-        try configuration.write(toFile: path, atomically: true, encoding: .utf8)
+        // From the namespaces of its network it cannot tell what callers are.
+        let access = network ? "\n[access]\nsandboxed = \"all\"\n" : ""
+        try (configuration + access).write(toFile: path, atomically: true, encoding: .utf8)
         notifications = try NotifySocket(path: "\(session.directory)/notify")
         let command =
             (network ? PrivateNetwork.new : []) + [Programs.path(of: "dualcamd"), "--config", path]
