@@ -1,5 +1,5 @@
-// What `tools/part` compiles again and again, to say how fast the machine is meanwhile. The numbers
-// in Tests/budget hold for this text: with another, each must be measured again.
+// The file that `tools/part` compiles again and again, to say how fast the machine is meanwhile.
+// The numbers in Tests/budget hold for this text: with another, each must be measured again.
 let words = (0..<200).map { "word \($0)" }
 var places: [String: [Int]] = [:]
 for (place, word) in words.enumerated() {

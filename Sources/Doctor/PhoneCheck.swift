@@ -23,7 +23,7 @@ enum PhoneCheck {
             return false
         }.map { $1 }
         guard missing.isEmpty else {
-            return [.bad("a phone needs the library \(missing.joined(separator: " and "))")]
+            return [.bad("a phone needs \(missing.joined(separator: " and "))")]
         }
         let places = phones.compactMap { $0["address"]?.string?.printable }
         let state =

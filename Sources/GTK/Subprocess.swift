@@ -3,7 +3,7 @@ import CGTK
 /// Another program that runs to its end, while GTK's loop goes on.
 package enum Subprocess {
     /// Runs the program `words[0]` with the rest as its arguments. `done` gets what it wrote to
-    /// standard output, whatever its exit status; `nil` if it does not start.
+    /// standard output, `nil` if it does not start, and `true` if its exit status is 0.
     package static func run(_ words: [String], _ done: @escaping (String?, Bool) -> Void) {
         var list = words.map { UnsafePointer<gchar>(strdup($0)) } + [nil]
         defer { list.forEach { free(UnsafeMutablePointer(mutating: $0)) } }

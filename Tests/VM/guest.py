@@ -253,6 +253,11 @@ class Camera:
         return code == 0
 
 
+def control(camera, name):
+    """A control's value as v4l2-ctl reads it."""
+    return int(check('v4l2-ctl', '-d', camera.device, '-C', name).split(':')[1].split()[0])
+
+
 def open_cameras(pid):
     """The video devices that the program has open."""
     links = set()

@@ -39,11 +39,6 @@ def magnified(row):
     return (places[-1] - places[0]) / (len(places) - 1) / PERIOD
 
 
-def control(camera, name):
-    """A control's value as v4l2-ctl reads it."""
-    return int(check('v4l2-ctl', '-d', camera.device, '-C', name).split(':')[1].split()[0])
-
-
 def camera_property(name):
     out = check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/back', f'{BUS_NAME}.Camera', name)
     return json.loads(out)['data']

@@ -20,17 +20,13 @@ background = "crop"
 PICTURE = '/run/person.luma'
 # The skin of the drawn person, in parts of the stream's picture.
 FACE = range(int(0.43 * HEIGHT), int(0.55 * HEIGHT), 4), range(int(0.49 * WIDTH), int(0.56 * WIDTH), 4)
-# What a face should have, and a quarter of a stop about it.
+# The luma that a face should have, and a quarter of a stop about it.
 WANTED = range(139, 163)
 
 
 def sample(frame):
     """The median of the face's luma, 0 to 255."""
     return (statistics.median(frame[(y * WIDTH + x) * 2] for y in FACE[0] for x in FACE[1]) - 16) * 255 / 219
-
-
-def control(camera, name):
-    return int(check('v4l2-ctl', '-d', camera.device, '-C', name).split(':')[1].split()[0])
 
 
 def follows(camera, consumer, light):

@@ -33,12 +33,6 @@ def sample(frame):
     return luma / count, u / count, v / count, zlib.crc32(letters), min(hud), max(hud)
 
 
-def control(camera, name):
-    """A control's value as v4l2-ctl reads it."""
-    out = check('v4l2-ctl', '-d', camera.device, '-C', name)
-    return int(out.split(':')[1].split()[0])
-
-
 def expect_controls(camera, text, **values):
     seen = {name: control(camera, name) for name in values}
     expect(seen == values, f'{text}: {seen}')
