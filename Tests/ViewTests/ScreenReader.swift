@@ -111,15 +111,20 @@ final class ScreenReader {
         return answer?.first?.string?.contains(".") == false
     }
 
-    private func name(of object: Accessible) -> String? {
+    private func name(of object: Accessible) -> String? { text("Name", of: object) }
+
+    /// Returns what is said of an object beside its name.
+    func description(of object: Accessible) -> String? { text("Description", of: object) }
+
+    private func text(_ property: String, of object: Accessible) -> String? {
         let answer = try? call(
             object,
             "Get",
             of: "org.freedesktop.DBus.Properties",
-            [.string("org.a11y.atspi.Accessible"), .string("Name")]
+            [.string("org.a11y.atspi.Accessible"), .string(property)]
         )
-        guard case .variant(let name)? = answer?.first else { return nil }
-        return name.string
+        guard case .variant(let text)? = answer?.first else { return nil }
+        return text.string
     }
 
     private func children(of object: Accessible) -> [Accessible] {
