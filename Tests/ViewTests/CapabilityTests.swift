@@ -56,13 +56,7 @@ import Testing
         try ShownWindow.with(hasScreenReader: true, settings: settings) { window in
             // By keys: GTK 4.18 tells a screen reader no names of items. The timer is the sixth
             // from the top, ten seconds are the third item of its own menu, below the way back.
-            func shown() throws -> Int {
-                try window.desktop.run("xdotool", "search", "--onlyvisible", "--class", "")
-                    .split(separator: "\n").count
-            }
-            let before = try shown()
-            try window.desktop.hand("key F10")
-            try eventually("the menu", within: 10) { try shown() > before }
+            try window.desktop.openMenu { try window.desktop.hand("key F10") }
             try window.desktop.hand("key --repeat 5 Down key Return key --repeat 3 Down key Return")
             let reader = try ScreenReader(window.daemon)
             try eventually("ten seconds to be chosen", within: 10) {

@@ -57,6 +57,16 @@ final class Desktop {
         }
     }
 
+    /// Opens a menu, which is a window of its own, and returns when it is there.
+    func openMenu(_ open: () throws -> Void) throws {
+        func shown() throws -> Int {
+            try run("xdotool", "search", "--onlyvisible", "--class", "").split(separator: "\n").count
+        }
+        let before = try shown()
+        try open()
+        try eventually("the menu", within: 10) { try shown() > before }
+    }
+
     /// Returns the numbers of the visible windows called `title`.
     func windows(_ title: String) throws -> [String] {
         try run("xdotool", "search", "--onlyvisible", "--name", "^\(title)$")

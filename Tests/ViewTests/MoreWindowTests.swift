@@ -82,9 +82,9 @@ import Testing
     @Test(arguments: ["click 3", "mousedown 1 sleep 1.2 mouseup 1"])
     func `The right button and a long press open the menu`(how: String) throws {
         try ShownWindow.with { window in
-            try window.hand(at: Self.main.x, Self.main.y, how)
+            try window.desktop.openMenu { try window.hand(at: Self.main.x, Self.main.y, how) }
             // The first item swaps. Without a menu these keys would do nothing.
-            try window.desktop.hand("sleep 0.5 key Home sleep 0.1 key Return")
+            try window.desktop.hand("key Home key Return")
             try window.wait("Swapped") { $0 == .boolean(true) }
         }
     }
