@@ -35,8 +35,7 @@ final class SetUpWindow: SideWindow {
         let option: DeviceChoice.Option
         let tile = CameraTile(Size(width: 304, height: 171))
         let choose: ToggleButton
-        let turn = Button("Turn").style("flat")
-        let mirror = Button("Mirror").style("flat")
+        let (turn, mirror): (Button, Button)
         let view = Button("Use as Your View").style("flat")
         let widget: Box
 
@@ -44,10 +43,13 @@ final class SetUpWindow: SideWindow {
             self.option = option
             choose = ToggleButton(tile.widget, option.name)
             choose.style("flat", "pick-tile").place(.center, .start)
-            for (button, words) in [(turn, "Turn"), (mirror, "Mirror")] {
-                button.named("\(words) \(option.name)")
+            func button(_ name: String, _ words: String) -> Button {
+                let look = Box(spacing: 6, [Image(icon: icon(name)), Label(words)])
+                return Button(look, "\(words) \(option.name)").style("flat")
             }
-            let actions = Box(spacing: 8, [turn, mirror, view]).place(.center, .start)
+            (turn, mirror) = (button("restart", "Turn"), button("mirror", "Mirror"))
+            let actions = Box(spacing: 8, [turn, mirror, view]).style("actions")
+            actions.place(.center, .start)
             let name = Label(option.name).shortens().style("heading")
             widget = Box(vertical: true, spacing: 4, [choose, name, actions])
         }

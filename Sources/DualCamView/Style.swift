@@ -84,8 +84,7 @@ func styleSheet(_ scale: Double) -> String {
         .strip .cell picture { border-radius: 9px; }
         .strip .chosen, .strip .cell:focus-visible { box-shadow: 0 0 0 3px \(amber); }
         .strip .live { box-shadow: 0 0 0 2px alpha(white, 0.6); }
-        .strip .badge { background: alpha(black, 0.84); border-radius: 999px; padding: 1px 8px;
-                        margin: 6px; font-size: \(px(12)); }
+        .strip .badge { padding: 1px 8px; margin: 6px; font-weight: normal; }
         .strip button:not(.cell) { min-height: 26px; min-width: 24px; padding: 0 10px; }
         .dualcam popover contents { background: rgb(38, 38, 42); color: white; padding: 8px;
                                     border-radius: 16px; }
@@ -116,8 +115,9 @@ func styleSheet(_ scale: Double) -> String {
         .tile-picture, .miniature { border-radius: 12px; background: rgb(64, 64, 70); }
         .miniature { border-radius: 6px; color: white; font-weight: 700; }
         .tile-picture spinner { color: white; }
-        .tile-picture .badge { background: alpha(black, 0.84); color: white; font-weight: 700;
-                               border-radius: 999px; padding: 4px 10px; font-size: \(px(12)); }
+        .badge { background: alpha(black, 0.84); color: white; font-weight: 700;
+                 border-radius: 999px; padding: 4px 10px; font-size: \(px(12)); }
+        .actions button { font-weight: normal; padding: 4px 10px; }
         .miniature .inset { border-radius: 3px; }
         .miniature .inset.bordered { box-shadow: 0 0 0 1px white; }
         .miniature .inset.round { border-radius: 50%; }
