@@ -344,7 +344,7 @@ let package = Package(
 
         .testTarget(
             name: "FramesTests",
-            dependencies: ["Frames", "CTurboJPEG", "TestJPEGs", "TestSupport"],
+            dependencies: ["Frames", "TestJPEGs"],
             swiftSettings: testSettings
         ),
         .testTarget(

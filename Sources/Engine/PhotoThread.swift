@@ -271,9 +271,8 @@ package final class PhotoThread: Sendable {
         _ transform: Transform,
         _ tags: [String: String]
     ) throws(PhotoError) -> (Photograph, WallTime)? {
-        if let jpeg = content.plainJPEG {
-            let moment = WallTime(jpeg.timestamp)
-            let bytes = Array(jpeg.bytes)
+        if let (bytes, time) = try content.plainJPEG {
+            let moment = WallTime(time)
             return (try .taken(jpeg: bytes, upright: transform, at: moment, tags: tags), moment)
         }
         guard let frame = content.whole else { return nil }
@@ -394,10 +393,19 @@ private struct Newest {
         return jpeg?.decoded(for: .glance)?.brightness
     }
 
-    /// The JPEG, unless few programs would show it.
-    var plainJPEG: JPEGFrame? {
-        jpeg.flatMap { jpeg in
-            (try? JPEGDecoder().header(of: jpeg.bytes).isPlain) == false ? nil : jpeg
+    /// The JPEG, without noise, unless few programs would show it.
+    var plainJPEG: (bytes: [UInt8], time: Timestamp)? {
+        get throws(PhotoError) {
+            guard let jpeg else { return nil }
+            do throws(JPEGError) {
+                let decoder = try JPEGDecoder()
+                let header = try decoder.header(of: jpeg.bytes)
+                guard header.isPlain else { return nil }
+                let bytes = try decoder.withoutNoise(jpeg.bytes, header: header)
+                return (bytes ?? Array(jpeg.bytes), jpeg.timestamp)
+            } catch {
+                throw PhotoError(.damaged, error.description)
+            }
         }
     }
 

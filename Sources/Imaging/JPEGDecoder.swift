@@ -1,5 +1,6 @@
 import CJPEG
 package import Frames
+import Glibc
 
 /// The reason why a JPEG is not shown.
 package struct JPEGError: Error, Hashable, CustomStringConvertible {
@@ -67,6 +68,8 @@ package final class JPEGDecoder {
         /// `true` if the file's own planes have that format, and most programs can show it;
         /// otherwise its colours or their sampling are unusual, and are converted.
         package let isPlain: Bool
+        /// `true` if the file has restart markers.
+        package let hasRestarts: Bool
 
         /// Returns the layout of the picture decoded at `scale`. A 4:2:0 picture has chroma for
         /// every pixel once it is smaller: libjpeg uses all that chroma's blocks hold.
@@ -119,7 +122,12 @@ package final class JPEGDecoder {
             throw JPEGError(code: .unsupported, description: "their colours are unknown")
         }
         let plain = found.format
-        let header = Header(size: size, format: plain ?? .i444, isPlain: plain != nil)
+        let header = Header(
+            size: size,
+            format: plain ?? .i444,
+            isPlain: plain != nil,
+            hasRestarts: found.has_restarts
+        )
         read = (bytes, header)
         return header
     }
@@ -143,14 +151,7 @@ package final class JPEGDecoder {
         layout: FrameLayout
     ) throws(JPEGError) -> Bool {
         precondition(layout == header.layout(at: scale))
-        // A header that was only just read need not be read again.
-        if read?.bytes.baseAddress != bytes.baseAddress || read?.bytes.count != bytes.count {
-            _ = try self.header(of: bytes)
-        }
-        guard read?.header == header else {
-            throw JPEGError(code: .damaged, description: "another picture than its header's")
-        }
-        read = nil
+        try take(header, of: bytes)
         let count = layout.planeCount
         var planes: [3 of cjpeg_plane] = [
             cjpeg_plane(buffer.plane(0, of: layout)),
@@ -174,6 +175,34 @@ package final class JPEGDecoder {
         }
         guard result >= 0 else { throw failure(result) }
         return result > 0
+    }
+
+    /// Returns the picture of `bytes`, whose header is `header`, without noise: some players lose
+    /// what follows a stray byte. `nil` if it is whole, and has none. No pixel changes, and nothing
+    /// else of the file stays (jpeg_read_coefficients, jpeg_write_coefficients). Allocates. Throws
+    /// as `decode` does.
+    package func withoutNoise(
+        _ bytes: UnsafeRawBufferPointer,
+        header: Header
+    ) throws(JPEGError) -> [UInt8]? {
+        try take(header, of: bytes)
+        var copy: UnsafeMutablePointer<CChar>?
+        defer { free(copy) }
+        var count = 0
+        let result = cjpeg_rewrite(decoder, &copy, &count)
+        guard result >= 0 else { throw failure(result) }
+        return copy.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: count)) }
+    }
+
+    /// Makes `bytes` what is read next. A header that was only just read is not read again.
+    private func take(_ header: Header, of bytes: UnsafeRawBufferPointer) throws(JPEGError) {
+        if read?.bytes.baseAddress != bytes.baseAddress || read?.bytes.count != bytes.count {
+            _ = try self.header(of: bytes)
+        }
+        guard read?.header == header else {
+            throw JPEGError(code: .damaged, description: "another picture than its header's")
+        }
+        read = nil
     }
 
     private func failure(_ result: CInt) -> JPEGError {

@@ -191,8 +191,7 @@ package final class Recorder: FrameTap {
     package func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
         guard let time = place(of: time), let base = bytes.baseAddress else { return }
         let buffer = state.withLock { state -> FrameBuffer? in
-            // With room for an end marker.
-            if state.poolSize < bytes.count + 2 {
+            if state.poolSize < bytes.count {
                 state.poolSize = max(4 * bytes.count, 1 << 20)
                 state.pool = FramePool(count: plan.jpegCount, byteCount: state.poolSize)
             }
@@ -318,7 +317,8 @@ package final class Recorder: FrameTap {
             attempt { () throws(MediaError) in
                 switch sample {
                 case .jpeg(let buffer, let count, let time) where !isBroken:
-                    guard let left = Self.clean(buffer, count) else { return drop() }
+                    let jpeg = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count])
+                    guard let left = JPEGMetadata.remove(from: jpeg) else { return drop() }
                     try take(
                         JPEGFrame(buffer: buffer, byteCount: left, timestamp: time, sequence: 0)
                     )
@@ -328,19 +328,6 @@ package final class Recorder: FrameTap {
                 case .discontinuity(let time): try close(at: time)
                 default: break
                 }
-            }
-        }
-
-        /// Leaves only the picture of the JPEG in the first `count` bytes of `buffer`, which is a
-        /// copy of its own, in a form that every player reads. Returns its length, or `nil` if it
-        /// is damaged.
-        private static func clean(_ buffer: FrameBuffer, _ count: Int) -> Int? {
-            let jpeg = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count])
-            guard let left = JPEGMetadata.remove(from: jpeg) else { return nil }
-            return switch JPEGNoise.remove(from: buffer.bytes, count: left, isThorough: false) {
-            case .whole(let count): count
-            case .damaged: nil
-            case .unknown: left
             }
         }
 
@@ -368,6 +355,7 @@ package final class Recorder: FrameTap {
                 guard let frame = jpeg.decoded() else { return drop() }
                 return try take(frame)
             }
+            guard let content = content(of: jpeg, header) else { return drop() }
             let layout = FrameLayout(size: header.size, format: header.format)
             let isOther = layout != self.layout || encoder != nil
             if isOther, !mayChange(at: jpeg.timestamp) { return drop() }
@@ -381,7 +369,23 @@ package final class Recorder: FrameTap {
                 let track = Track.jpeg(size: header.size, rate: plan.rate, rotation: rotation)
                 try open(track, encoder: "camera", at: jpeg.timestamp)
             }
-            put(Packet(.pooled(jpeg.buffer, count: jpeg.byteCount), at: jpeg.timestamp))
+            put(Packet(content, at: jpeg.timestamp))
+        }
+
+        /// Returns `jpeg` in a form that every player reads; `nil` if it is found to be damaged.
+        private func content(
+            of jpeg: JPEGFrame,
+            _ header: JPEGDecoder.Header
+        ) -> Packet.Content? {
+            let plain = Packet.Content.pooled(jpeg.buffer, count: jpeg.byteCount)
+            // Stray bytes do no harm before the end marker, and are before restart markers else.
+            if !header.hasRestarts, jpeg.bytes.suffix(2).elementsEqual([0xFF, 0xD9]) {
+                return plain
+            }
+            do throws(JPEGError) {
+                return try decoder?.withoutNoise(jpeg.bytes, header: header).map { .bytes($0) }
+                    ?? plain
+            } catch { return nil }
         }
 
         private func take(_ frame: Frame) throws(MediaError) {

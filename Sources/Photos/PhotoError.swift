@@ -17,7 +17,7 @@ package struct PhotoError: Error, Hashable, CustomStringConvertible {
     /// The message, in words that follow a file name and a colon.
     package let description: String
 
-    init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

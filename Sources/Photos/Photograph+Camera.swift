@@ -21,9 +21,6 @@ extension Photograph {
             _ = try JPEGOutline(of: jpeg)
             throw PhotoError(.damaged, "it ends early")
         }
-        guard let picture = JPEGNoise.removed(from: picture) else {
-            throw PhotoError(.damaged, "data is missing or wrong")
-        }
         let whole = try JPEGCodec.completed(picture)
         let isProgressive = try JPEGOutline(of: whole).isProgressive
         switch try JPEGCodec.turn(whole, by: transform, progressive: isProgressive) {

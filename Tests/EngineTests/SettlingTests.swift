@@ -83,6 +83,22 @@ struct SettlingTests {
 
     @Test("makes an ordinary JPEG of one that few programs show", arguments: UnusualJPEG.shown)
     func unusual(jpeg: UnusualJPEG) throws {
+        let photo = try photo(of: jpeg.bytes)
+        #expect(photo.size == jpeg.size.transposed)
+        #expect(photo.picture.size == photo.size)
+    }
+
+    @Test("has no noise of the camera's", arguments: FaultyJPEG.all.filter { $0.verdict == .noise })
+    func noise(fault: FaultyJPEG) throws {
+        let whole = ScriptedJPEG.decoded(ScriptedJPEG().bytes).map { UInt32($0) * 0x01_01_01 }
+        let picture = Raster(size: ScriptedJPEG.size, pixels: whole).turned(by: .clockwise90)
+        let photo = try photo(of: fault.bytes)
+        #expect(photo.picture.pixels.map { $0 & 0xFF_FF_FF } == picture.pixels)
+    }
+
+    /// Returns the size and the picture of a photograph, turned by a quarter, that is taken while a
+    /// camera delivers `jpeg`.
+    private func photo(of jpeg: [UInt8]) throws -> (size: Size, picture: Raster) {
         let slot = FrameSlot(bell: try Bell())
         let photos = try PhotoThread()
         defer {
@@ -100,14 +116,13 @@ struct SettlingTests {
         photos.take([still], to: .folder(folder.path)) { made in result.withLock { $0 = made } }
         var number: UInt64 = 0
         try eventually("the photograph") {
-            let picture = JPEGFrame(jpeg.bytes, at: MonotonicClock.now, sequence: number)
+            let picture = JPEGFrame(jpeg, at: MonotonicClock.now, sequence: number)
             slot.put(nil, of: picture, lost: 0, decoding: .zero)
             number += 1
             return result.withLock { $0 != nil }
         }
         let photo = try #require(try result.withLock { $0 }?.get().first)
-        #expect(photo.size == jpeg.size.transposed)
-        let (raster, _) = try JPEGCodec.decode(readFile(photo.path ?? "", limit: 1 << 20))
-        #expect(raster.size == photo.size)
+        let bytes = try readFile(photo.path ?? "", limit: 1 << 20)
+        return (photo.size, try JPEGCodec.decode(bytes).picture)
     }
 }

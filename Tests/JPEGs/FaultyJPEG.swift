@@ -13,8 +13,6 @@ package struct FaultyJPEG: Sendable, CustomStringConvertible {
     package let description: String
     package let verdict: Verdict
     package let bytes: [UInt8]
-    /// The same picture without the fault, if that is noise.
-    package let clean: [UInt8]
 
     private init(
         _ name: String,
@@ -26,7 +24,6 @@ package struct FaultyJPEG: Sendable, CustomStringConvertible {
         var jpeg = ScriptedJPEG()
         change(&jpeg)
         bytes = jpeg.bytes
-        clean = ScriptedJPEG(padding: jpeg.padding).bytes
     }
 
     package static let all =

@@ -60,7 +60,8 @@ final class Desktop {
     /// Opens a menu, which is a window of its own, and returns when it is there.
     func openMenu(_ open: () throws -> Void) throws {
         func shown() throws -> Int {
-            try run("xdotool", "search", "--onlyvisible", "--class", "").split(separator: "\n").count
+            try run("xdotool", "search", "--onlyvisible", "--class", "").split(separator: "\n")
+                .count
         }
         let before = try shown()
         try open()

@@ -34,6 +34,11 @@ struct cjpeg_decoder {
     size_t work, step;
     bool (*proceed)(void *);
     void *context;
+    // What writes a picture again, the memory that it writes, and the stream to that.
+    struct jpeg_compress_struct writer;
+    char *copy;
+    size_t copied;
+    FILE *stream;
 };
 
 static struct cjpeg_decoder *decoder_of(j_common_ptr library) { return library->client_data; }
@@ -169,7 +174,7 @@ static void count_work(j_common_ptr library)
     struct cjpeg_decoder *decoder = decoder_of(library);
     decoder->work += decoder->step > LEAST_STEP ? decoder->step : LEAST_STEP;
     if (decoder->work > MOST_WORK) give_up(decoder, CJPEG_UNSUPPORTED, "they take too long to decode");
-    if (decoder->work > SOME_WORK && !decoder->proceed(decoder->context)) {
+    if (decoder->work > SOME_WORK && decoder->proceed && !decoder->proceed(decoder->context)) {
         give_up(decoder, CJPEG_DAMAGED, "it is not wanted any more");
     }
 }
@@ -251,6 +256,7 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
     header->height = library->image_height;
     header->is_ycc = library->jpeg_color_space == JCS_YCbCr && library->num_components == 3;
     header->is_gray = library->jpeg_color_space == JCS_GRAYSCALE && library->num_components == 1;
+    header->has_restarts = library->restart_interval > 0;
     header->is_color = library->jpeg_color_space != JCS_UNKNOWN && !header->is_gray;
     for (int i = 0; i < 3; i++) {
         int is_there = i < library->num_components;
@@ -320,6 +326,15 @@ static void read_pixels(struct cjpeg_decoder *decoder, const struct cjpeg_plane 
     }
 }
 
+static void begin(struct cjpeg_decoder *decoder, bool (*proceed)(void *), void *context)
+{
+    decoder->proceed = proceed;
+    decoder->context = context;
+    decoder->work = 0;
+    // The library reports each row of blocks, but each row of pixels where it makes those.
+    decoder->step = (size_t)decoder->library.image_width * (size_t)decoder->library.max_v_samp_factor * DCTSIZE;
+}
+
 int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, const struct cjpeg_plane *planes,
                  bool (*proceed)(void *), void *context)
 {
@@ -329,11 +344,7 @@ int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, co
         unmake(decoder);
         return decoder->result;
     }
-    decoder->proceed = proceed;
-    decoder->context = context;
-    decoder->work = 0;
-    // The library reports each row of blocks, but each row of pixels where it makes those.
-    decoder->step = (size_t)library->image_width * (size_t)library->max_v_samp_factor * DCTSIZE;
+    begin(decoder, proceed, context);
     library->raw_data_out = is_raw;
     library->out_color_space =
         library->jpeg_color_space == JCS_YCCK ? JCS_CMYK : library->jpeg_color_space;
@@ -347,5 +358,44 @@ int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, co
         read_pixels(decoder, planes);
     }
     jpeg_finish_decompress(library);
+    return decoder->is_noisy;
+}
+
+int cjpeg_rewrite(struct cjpeg_decoder *decoder, char **bytes, size_t *count)
+{
+    j_decompress_ptr library = &decoder->library;
+    j_compress_ptr writer = &decoder->writer;
+    if (!decoder->is_made) return CJPEG_DAMAGED;
+    memset(writer, 0, sizeof *writer);
+    decoder->stream = NULL;
+    decoder->copy = NULL;
+    if (setjmp(decoder->fault)) {
+        jpeg_destroy_compress(writer);
+        if (decoder->stream) fclose(decoder->stream);
+        free(decoder->copy);
+        unmake(decoder);
+        return decoder->result;
+    }
+    begin(decoder, NULL, NULL);
+    jvirt_barray_ptr *coefficients = jpeg_read_coefficients(library);
+    if (decoder->is_noisy) {
+        decoder->stream = open_memstream(&decoder->copy, &decoder->copied);
+        if (!decoder->stream) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+        writer->err = library->err;
+        writer->client_data = decoder;
+        jpeg_create_compress(writer);
+        jpeg_stdio_dest(writer, decoder->stream);
+        jpeg_copy_critical_parameters(library, writer);
+        jpeg_write_coefficients(writer, coefficients);
+        jpeg_finish_compress(writer);
+        jpeg_destroy_compress(writer);
+        FILE *stream = decoder->stream;
+        decoder->stream = NULL;
+        // Without memory for the last bytes.
+        if (fclose(stream)) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+    }
+    jpeg_finish_decompress(library);
+    *bytes = decoder->copy;
+    *count = decoder->copied;
     return decoder->is_noisy;
 }

@@ -20,6 +20,7 @@ struct cjpeg_header {
     // The colours can be made into YCbCr.
     bool is_color;
     int across[3], down[3];
+    bool has_restarts;
 };
 
 // A plane to write: rows of `stride` bytes, with room for whole blocks of eight samples.
@@ -48,6 +49,11 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
 // there is no whole picture. One that takes long is given up once `proceed` returns false.
 int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, bool is_raw, const struct cjpeg_plane *planes,
                  bool (*proceed)(void *), void *context);
+
+// Reads through the JPEG whose header was read last. Returns 0 if it is whole; 1 if it also has
+// noise: then `bytes`, to be freed by free(3), has the same picture without it, and nothing else of
+// the file; or why there is no whole picture.
+int cjpeg_rewrite(struct cjpeg_decoder *decoder, char **bytes, size_t *count);
 
 // Returns the message of the last fault; valid until the next call.
 const char *cjpeg_message(const struct cjpeg_decoder *decoder);
