@@ -227,12 +227,12 @@ package struct Call<Arguments, Known: OptionMembers, Results> {
 
     /// Calls `handler` if the caller leaves the bus before the answer. Answer all the same.
     package func whenCallerLeaves(_ handler: @escaping () -> Void) {
-        invocation.whenCallerLeaves(handler)
+        invocation.answer.whenCallerLeaves(handler)
     }
 
     /// Calls `handler` once the caller has left, even after the answer, while the result is kept.
     package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
-        invocation.onLeaving(handler)
+        invocation.answer.onLeaving(handler)
     }
 
     /// Answers with the results.

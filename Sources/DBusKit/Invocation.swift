@@ -93,16 +93,6 @@ package struct Invocation {
 
     /// Answers with an error.
     package func fail(_ error: DBusError) { answer.give(.failure(error)) }
-
-    /// Calls `handler` if the caller leaves the bus before the answer.
-    package func whenCallerLeaves(_ handler: @escaping () -> Void) {
-        answer.whenCallerLeaves(handler)
-    }
-
-    /// Calls `handler` once the caller has left, even after the answer, while the result is kept.
-    package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
-        answer.onLeaving(handler)
-    }
 }
 
 /// A request to set an exported property, with a value of the declared type. Answer it exactly
