@@ -63,11 +63,8 @@ private struct PhoneAges {
             let command =
                 PrivateNetwork.of(daemon.program.id)
                 + (air.isEmpty ? [] : ["python3", "\(folder)/air.py"] + air)
-                + [
-                    "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
-                    "--user-data-dir=\(session.directory)/phone", "--ignore-certificate-errors",
-                    "--autoplay-policy=no-user-gesture-required",
-                    "--load-extension=\(folder)/camera",
+                + chromium("\(session.directory)/phone") + [
+                    "--ignore-certificate-errors", "--load-extension=\(folder)/camera",
                     "--disable-features=DisableLoadExtensionCommandLineSwitch", url,
                 ]
             let browser = try session.run(command[0], Array(command.dropFirst()))

@@ -102,16 +102,14 @@ final class Browser {
 
     init(on desktop: BrowserDesktop, showing page: Data) throws {
         server = try PageServer(page: page)
+        let command = chromium("\(desktop.session.directory)/profile-\(UUID().uuidString)")
         child = try desktop.run(
-            "chromium",
-            [
-                "--headless=new", "--no-sandbox", "--disable-gpu",
-                "--user-data-dir=\(desktop.session.directory)/profile-\(UUID().uuidString)",
+            command[0],
+            command.dropFirst() + [
                 // PipeWire cameras are still experimental in Chromium.
                 "--enable-features=WebRtcPipeWireCamera",
                 // No user is there to click on "Allow".
                 "--use-fake-ui-for-media-stream",
-                "--autoplay-policy=no-user-gesture-required",
                 "--enable-logging=stderr",
                 "--vmodule=*video_capture*=2,*pipewire*=2,*portal*=2,*camera*=2",
                 server.address,

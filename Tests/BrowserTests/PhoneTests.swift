@@ -33,10 +33,8 @@ struct PhoneTests {
             daemon,
             "-pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"
         )
-        return [
-            "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
-            "--user-data-dir=\(profile)", "--ignore-certificate-errors-spki-list=\(key)",
-            "--autoplay-policy=no-user-gesture-required",
+        return TestSupport.chromium(profile) + [
+            "--ignore-certificate-errors-spki-list=\(key)",
             "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
         ]
     }

@@ -13,6 +13,15 @@ package enum Programs {
     package static func path(of name: String) -> String { "\(directory)/\(name)" }
 }
 
+/// Returns the beginning of a command line that runs Chromium without a window, with its files in
+/// `profile`.
+package func chromium(_ profile: String) -> [String] {
+    [
+        "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+        "--user-data-dir=\(profile)", "--autoplay-policy=no-user-gesture-required",
+    ]
+}
+
 /// Compiles the C file `source`, a path in the package, into a library in `directory` that can be
 /// loaded before all others, and returns the library's path.
 package func preloadable(_ source: String, in directory: String) throws -> String {
