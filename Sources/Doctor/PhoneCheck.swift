@@ -14,14 +14,11 @@ enum PhoneCheck {
             if case .phone = configuration.cameras[$0].source { true } else { false }
         }
         guard !phones.isEmpty || isSource else { return [] }
-        let missing = [
-            ("libmicrohttpd.so.12", "libmicrohttpd"), ("libgnutls.so.30", "GnuTLS"),
-            ("libqrencode.so.4", "libqrencode"),
-        ].filter { library, _ in
-            guard let handle = dlopen(library, RTLD_LAZY) else { return true }
+        let missing = PhoneLibrary.all.filter {
+            guard let handle = dlopen("\($0.file)", RTLD_LAZY) else { return true }
             dlclose(handle)
             return false
-        }.map { $1 }
+        }.map(\.name)
         guard missing.isEmpty else {
             return [.bad("a phone needs \(missing.joined(separator: " and "))")]
         }
@@ -37,14 +34,13 @@ enum PhoneCheck {
     /// A firewall that is on. Only root may see which ports it leaves open.
     private static func firewall(port: String) -> Finding? {
         let ufw = (try? readText("/etc/ufw/ufw.conf", limit: 1 << 16)) ?? ""
-        let command: (name: String, text: String)
-        if ufw.split(separator: "\n").contains("ENABLED=yes") {
-            command = ("ufw", "sudo ufw allow \(port)/tcp")
-        } else if access("/run/firewalld.pid", F_OK) == 0 {
-            command = ("firewalld", "sudo firewall-cmd --add-port=\(port)/tcp")
-        } else {
-            return nil
+        func isOn(_ name: String, _ command: String) -> Finding {
+            .good("\(name) is on; if no phone gets through: \(command)")
         }
-        return .good("\(command.name) is on; if no phone gets through: \(command.text)")
+        if ufw.split(separator: "\n").contains("ENABLED=yes") {
+            return isOn("ufw", PhoneWords.ufw(port))
+        }
+        return access("/run/firewalld.pid", F_OK) == 0
+            ? isOn("firewalld", PhoneWords.firewalld(port)) : nil
     }
 }

@@ -9,9 +9,9 @@ struct code {
     unsigned char *data;
 };
 
-int cphone_draw(const char *text, uint8_t *modules, size_t room)
+int cphone_draw(const char *file, const char *text, uint8_t *modules, size_t room)
 {
-    void *library = dlopen("libqrencode.so.4", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;
     struct code *(*encode)(const char *, int, int, int, int) =
         (__typeof__(encode))dlsym(library, "QRcode_encodeString");

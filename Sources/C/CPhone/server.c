@@ -19,10 +19,10 @@ static void *server_library, *tls_library;
 #define MHD(name, ...) ((__typeof__(&MHD_##name))dlsym(server_library, "MHD_" #name))(__VA_ARGS__)
 #define TLS(name, ...) ((__typeof__(&gnutls_##name))dlsym(tls_library, "gnutls_" #name))(__VA_ARGS__)
 
-bool cphone_load(void)
+bool cphone_load(const char *server_file, const char *tls_file)
 {
-    server_library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
-    tls_library = dlopen("libgnutls.so.30", RTLD_NOW | RTLD_LOCAL);
+    server_library = dlopen(server_file, RTLD_NOW | RTLD_LOCAL);
+    tls_library = dlopen(tls_file, RTLD_NOW | RTLD_LOCAL);
     return server_library && tls_library && MHD(is_feature_supported, MHD_FEATURE_TLS) == MHD_YES;
 }
 

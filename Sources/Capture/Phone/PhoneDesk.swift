@@ -364,7 +364,7 @@ final class PhoneLink {
         guard isListening, !answers.isEmpty else { return }
         let url = "https://\(host)/\(code)"
         var modules = [UInt8](repeating: 0, count: 1 << 12)
-        let width = Int(cphone_draw(url, &modules, modules.count))
+        let width = Int(cphone_draw("\(PhoneLibrary.code.file)", url, &modules, modules.count))
         let rows = (0..<width).map { row in
             modules[row * width..<(row + 1) * width].map { $0 == 0 ? "0" : "1" }.joined()
         }
@@ -380,7 +380,8 @@ final class PhoneLink {
         answers = []
     }
 
-    static let missing = "To use a phone, install libmicrohttpd, GnuTLS and libqrencode."
+    static let missing =
+        "To use a phone, install \(PhoneLibrary.all.map(\.name).joined(separator: " and "))."
 
     // MARK: From the process
 

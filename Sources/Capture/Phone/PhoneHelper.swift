@@ -1,4 +1,5 @@
 import CPhone
+import DualCamCore
 import Frames
 import Glibc
 import Platform
@@ -63,9 +64,8 @@ package enum PhoneHelper {
             memory: CInt,
             listener: CInt
         ) throws(NetworkError) {
-            guard cphone_load() else {
-                throw NetworkError(.unsupported, "libmicrohttpd is not installed")
-            }
+            guard cphone_load("\(PhoneLibrary.server.file)", "\(PhoneLibrary.encryption.file)")
+            else { throw NetworkError(.unsupported, "a library is not installed") }
             var certificate = request[2]
             if !cphone_is_valid(certificate) {
                 var text = [CChar](repeating: 0, count: PictureMessage.longest / 2)

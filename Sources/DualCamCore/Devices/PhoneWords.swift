@@ -1,3 +1,17 @@
+/// A library that phones need, which is loaded when one is used.
+package struct PhoneLibrary: Sendable {
+    /// A literal: the installer of the archive looks for these in the program.
+    package let file: StaticString
+    package let name: String
+
+    package static let (server, encryption, code) = (
+        PhoneLibrary(file: "libmicrohttpd.so.12", name: "libmicrohttpd"),
+        PhoneLibrary(file: "libgnutls.so.30", name: "GnuTLS"),
+        PhoneLibrary(file: "libqrencode.so.4", name: "libqrencode")
+    )
+    package static let all = [server, encryption, code]
+}
+
 /// The words for people while a phone is added.
 package enum PhoneWords {
     /// The words beside the code, in lines.
@@ -11,8 +25,14 @@ package enum PhoneWords {
     package static func nobody(_ url: String) -> String {
         let port = url.split(separator: ":").last?.prefix { $0 != "/" } ?? ""
         return "A guest network keeps devices apart, and a firewall may block port "
-            + "\(port): sudo ufw allow \(port)/tcp (Ubuntu), or "
-            + "sudo firewall-cmd --add-port=\(port)/tcp (Fedora)."
+            + "\(port): \(ufw(port)) (Ubuntu), or \(firewalld(port)) (Fedora)."
+    }
+
+    /// Returns the command that lets phones through the firewall ufw.
+    package static func ufw(_ port: some StringProtocol) -> String { "sudo ufw allow \(port)/tcp" }
+    /// Returns the command that lets phones through the firewall firewalld.
+    package static func firewalld(_ port: some StringProtocol) -> String {
+        "sudo firewall-cmd --add-port=\(port)/tcp"
     }
 
     /// The seconds after which a phone that does not come needs help.

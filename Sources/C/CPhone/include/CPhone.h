@@ -29,8 +29,8 @@ struct cphone_pages {
     const char *page, *script, *style;
 };
 
-/// Loads libmicrohttpd and GnuTLS. Returns false without them. To be called once.
-bool cphone_load(void);
+/// Loads libmicrohttpd and GnuTLS from these files. Returns false without them. To be called once.
+bool cphone_load(const char *server_file, const char *tls_file);
 
 /// Makes a private key and a certificate for it, for `host` (ADDRESS:PORT). Writes both to `pem` as
 /// text. Returns false without room, or if the library fails.
@@ -60,8 +60,8 @@ int cphone_timeout(struct cphone *);
 /// answered.
 int cphone_run(struct cphone *);
 
-/// Makes the picture of a code for `text` in `modules`, row by row, 1 for black. Returns the number
-/// of modules in a row, 0 without libqrencode or if `room` is too small.
-int cphone_draw(const char *text, uint8_t *modules, size_t room);
+/// Makes the picture of a code for `text` in `modules`, row by row, 1 for black, with libqrencode
+/// from `file`. Returns the number of modules in a row, 0 without it or if `room` is too small.
+int cphone_draw(const char *file, const char *text, uint8_t *modules, size_t room);
 
 #endif
