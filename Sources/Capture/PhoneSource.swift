@@ -45,11 +45,14 @@ package struct PhoneSource: WaitingSource {
 
 extension PhoneWish {
     /// A wish for pictures that fill what `request` asks for, in the phone's usual form.
-    fileprivate init(_ request: CaptureRequest) {
+    init(_ request: CaptureRequest) {
         let (one, other) = (request.size.width, request.size.height)
-        size = Size(width: max(one, other), height: min(one, other))
-        // What a phone has is larger, and of no use for a call.
-        if request.isFull { size = Size(width: 1920, height: 1080) }
+        // For a photo, too: what a phone has is larger, and of no use for a call.
+        let least = request.isFull ? Size(width: 1920, height: 1080) : Size(width: 0, height: 0)
+        size = Size(
+            width: max(one, other, least.width),
+            height: max(min(one, other), least.height)
+        )
         rate = request.rate
     }
 }

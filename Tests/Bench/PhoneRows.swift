@@ -7,11 +7,12 @@ import Platform
 import TestSupport
 
 /// Returns the rate and the ages of the pictures that a phone's browser sends: over a network
-/// without delays, and over one with delays and losses that is gone for five seconds; none without
-/// Chromium.
+/// without delays, also at 1080p, and over one with delays and losses that is gone for five
+/// seconds; none without Chromium.
 func phoneRows() throws -> [Row] {
     guard (try? Usage.of("chromium", ["--version"])) != nil else { return [] }
     let good = try PhoneAges()
+    let large = try PhoneAges(of: Size(width: 1920, height: 1080))
     let bad = try PhoneAges(over: words("5 25 12e6 0.005"))
     return [
         Row("a phone at 720p: pictures a second", "1/s", least: 25, [good.rate]),
@@ -19,6 +20,10 @@ func phoneRows() throws -> [Row] {
         Row("  p99", "ms", target: 70, [good.quantile(0.99)]),
         Row("  its helper", "% of a core", target: 1, [good.processor]),
         Row("  of memory its own", "MB", target: 8, [good.memory]),
+        Row("  at 1080p: pictures a second", "1/s", least: 25, [large.rate]),
+        Row("  made smaller (0: none)", "", target: 0, [large.isSmall ? 1 : 0]),
+        Row("  age: p50", "ms", [large.quantile(0.5)]),
+        Row("  p99", "ms", [large.quantile(0.99)]),
         Row("  at 5–25 ms, 12 Mbit/s, 0.5 % lost: a second", "1/s", least: 28, [bad.rate]),
         Row("  age: p50", "ms", target: 52, [bad.quantile(0.5)]),
         Row("  p99", "ms", [bad.quantile(0.99)]),
@@ -34,6 +39,8 @@ private struct PhoneAges {
     private var ages: [Double] = []
     private(set) var processor = Double.nan
     private(set) var memory = Double.nan
+    /// `true` if the page sends smaller pictures in the end.
+    private(set) var isSmall = false
     /// The milliseconds from the network's return to the first picture, and how old that was.
     private(set) var back = (after: Double.nan, age: Double.nan)
 
@@ -42,12 +49,13 @@ private struct PhoneAges {
     var rate: Double { Double(ages.count) / Self.measuring }
     func quantile(_ share: Double) -> Double { ages.quantile(share) }
 
-    /// Measures over the network that `Tests/Phone/air.py` makes of these words, or over loopback.
-    init(over air: [String] = []) throws {
+    /// Measures a stream of `size`, over the network that `Tests/Phone/air.py` makes of these
+    /// words, or over loopback.
+    init(of size: Size = Size(width: 1280, height: 720), over air: [String] = []) throws {
         let configuration = """
             [output]
-            width = 1280
-            height = 720
+            width = \(size.width)
+            height = \(size.height)
             [cameras.back]
             source = "phone"
             [cameras.front]
@@ -97,6 +105,8 @@ private struct PhoneAges {
             }
             result.processor = (helper.processor - before) / Self.measuring * 100
             result.memory = helper.memory.own
+            let phones = try daemon.get("Phones", of: .phone).array ?? []
+            result.isSmall = phones.first?.named?["slow"]?.boolean == true
             guard !air.isEmpty else { return }
             // Not the browser, which is in its group.
             kill(browser.id, SIGUSR1)

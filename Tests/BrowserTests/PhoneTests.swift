@@ -8,6 +8,9 @@ import Testing
 @Suite("A phone's browser", .serialized, .timeLimit(.minutes(4)))
 struct PhoneTests {
     private static let configuration = """
+        [output]
+        width = 1920
+        height = 1080
         [cameras.back]
         source = "test"
         [cameras.front]
@@ -88,6 +91,11 @@ struct PhoneTests {
             )
             try eventually("the phone's pictures", within: 30) {
                 try daemon.state(of: DualCam.backPath) == "streaming"
+            }
+            // What the stream needs, if its camera has that; Firefox's own has less.
+            if name == "chromium" {
+                let width = try daemon.get("Width", of: .camera, at: DualCam.backPath)
+                #expect(width.integer == 1920)
             }
             browser.end()
             try eventually("a phone that is gone") {

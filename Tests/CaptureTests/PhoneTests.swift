@@ -24,6 +24,18 @@ import Testing
         #expect(!no.contains(where: isPrivate))
     }
 
+    @Test func aPhoneIsAskedForWhatFillsTheStream() {
+        func size(_ width: Int, _ height: Int, isFull: Bool = false) -> String {
+            var request = CaptureRequest(size: Size(width: width, height: height), rate: 30)
+            request.isFull = isFull
+            return "\(PhoneWish(request).size)"
+        }
+        #expect(size(1920, 1080) == "1920x1080")
+        #expect(size(1080, 1920) == "1920x1080", "it may be turned")
+        #expect(size(1280, 720, isFull: true) == "1920x1080")
+        #expect(size(2560, 1440, isFull: true) == "2560x1440", "no photo is smaller")
+    }
+
     /// The process may be a stranger's by now.
     @Test func newsThatDoNotFitAreNone() {
         let hash = String(repeating: "a0", count: 32)
