@@ -63,18 +63,16 @@ private final class PhoneStream: CameraStream {
     private let name: String
     private let phones: Phones
     private let box: PhoneBox
-    private var wish: PhoneWish
     private var pace = Pace()
-    private var next: JPEGFrame?
-    private var lastPicture = MonotonicClock.now
+    /// The picture that was waited for when it was opened, until it is taken.
+    private var first: JPEGFrame?
+    /// The time of the last picture, or of the opening.
+    private var last = MonotonicClock.now
+    private var hasBegun = false
 
     var isShown = true
     /// `true` from the time on at which nobody saw the picture, until it is opened anew.
     private var isResting = false
-
-    /// The seconds in which a state may pass that keeps the first picture from coming, those that a
-    /// page may take to come, and those between two pictures of a phone that goes on.
-    private static let (settling, calling, patience) = (0.6, 4.0, 1.5)
 
     init(
         _ phone: String,
@@ -82,7 +80,7 @@ private final class PhoneStream: CameraStream {
         _ phones: Phones,
         _ wish: PhoneWish
     ) throws(SystemError) {
-        (self.name, self.phones, self.wish) = (name, phones, wish)
+        (self.name, self.phones) = (name, phones)
         mode = CaptureMode(size: wish.size, rate: 0, format: .mjpg)
         box = try PhoneBox(phone, wish)
         try phones.attach(box)
@@ -90,44 +88,28 @@ private final class PhoneStream: CameraStream {
 
     deinit {
         let box = box
-        phones.post { $0.detach(box) }
+        phones.post { $0.links[box.name]?.detach(box) }
     }
 
     func waitForFirst(_ bell: Bell, while isWanted: () -> Bool) throws(CaptureError) {
-        let start = MonotonicClock.now
-        while try !take() {
-            let state = box.contents.withLock { $0.report.state }
-            let limit =
-                switch state {
-                case .waiting, .ready, .live: Self.calling
-                // A person has to answer.
-                case .asking: Self.calling * 2
-                case .hidden, .refused, .busy, .stopped, .away: Self.settling
-                }
-            let deadline = start + Timestamp(seconds: limit)
-            switch Capture.wait(for: box.bell.descriptor, bell: bell, until: deadline) {
-            case .ready: box.bell.silence()
-            case .rang: guard isWanted() else { throw CaptureError(.woken, "open", name) }
-            case .due: throw reason(state)
+        while first == nil {
+            switch try next(until: Timestamp(nanoseconds: .max), bell: bell) {
+            case .jpeg(let picture): first = picture
+            case .woken where isWanted(): break
+            default: throw CaptureError(.woken, "open", name)
             }
         }
     }
 
-    /// Takes over the newest picture. Returns `false` if there is none.
-    private func take() throws(CaptureError) -> Bool {
-        let (picture, failure) = box.contents.withLock { contents in
-            defer { contents.picture = nil }
-            return (contents.picture, contents.failure)
+    /// Returns the seconds without a picture that a page in `state` may take.
+    private func patience(_ state: PhoneReport.State) -> Double {
+        switch state {
+        case .waiting, .ready, .live: hasBegun ? 1.5 : 4
+        // A person has to answer.
+        case .asking: hasBegun ? 1.5 : 8
+        // At first it may pass.
+        case .hidden, .refused, .busy, .stopped, .away: hasBegun ? 0 : 0.6
         }
-        guard let picture else {
-            if let failure { throw CaptureError(.unreachable, "phone", detail: failure) }
-            return next != nil
-        }
-        pace.count(picture.timestamp)
-        if let rate = pace.rate { mode.rate = rate }
-        next = picture
-        lastPicture = picture.timestamp
-        return true
     }
 
     private func reason(_ state: PhoneReport.State) -> CaptureError {
@@ -141,17 +123,14 @@ private final class PhoneStream: CameraStream {
     }
 
     func suits(_ request: CaptureRequest) -> Bool {
-        let wish = PhoneWish(request)
-        if wish != self.wish {
-            self.wish = wish
-            if !isResting { adapt(wish) }
-        }
+        if !isResting { wish { $0 = PhoneWish(request) } }
         return true
     }
 
-    private func adapt(_ wish: PhoneWish) {
-        let box = box
-        phones.post { $0.adapt(box, to: wish) }
+    private func wish(_ change: (inout PhoneWish) -> Void) {
+        box.contents.withLock { change(&$0.wish) }
+        let name = box.name
+        phones.post { $0.links[name]?.follow() }
     }
 
     var interval: Double { pace.patience }
@@ -160,25 +139,37 @@ private final class PhoneStream: CameraStream {
         if isResting, isShown { throw CaptureError(.woken, "open", name) }
         if !isShown, !isResting {
             isResting = true
-            wish.rate = 0
-            adapt(wish)
+            wish { $0.rate = 0 }
             return .resting
         }
+        if let picture = first {
+            first = nil
+            return .jpeg(picture)
+        }
         while true {
-            if !isResting, try take(), let picture = next {
-                next = nil
+            let (picture, failure, state) = box.contents.withLock { contents in
+                defer { contents.picture = nil }
+                return (contents.picture, contents.failure, contents.report.state)
+            }
+            if !isResting, let picture {
+                pace.count(picture.timestamp)
+                if let rate = pace.rate { mode.rate = rate }
+                (last, hasBegun) = (picture.timestamp, true)
                 return .jpeg(picture)
             }
-            let state = box.contents.withLock { $0.report.state }
-            if ![.live, .ready, .asking, .waiting].contains(state) { throw reason(state) }
-            let last = lastPicture + Timestamp(seconds: Self.patience)
-            let end = isResting ? Timestamp(nanoseconds: .max) : min(deadline, last)
+            if !isResting, let failure {
+                throw CaptureError(.unreachable, "phone", detail: failure)
+            }
+            let patience = patience(state)
+            let limit = last + Timestamp(seconds: patience)
+            let end =
+                isResting && patience > 0 ? Timestamp(nanoseconds: .max) : min(deadline, limit)
             switch Capture.wait(for: box.bell.descriptor, bell: bell, until: end) {
             case .ready: box.bell.silence()
             case .rang: return .woken
             case .due:
-                guard MonotonicClock.now >= last else { return .timedOut }
-                throw reason(.away)
+                guard MonotonicClock.now >= limit else { return .timedOut }
+                throw reason(state)
             }
         }
     }

@@ -46,7 +46,7 @@ struct AddPhone: ParsableCommand {
         Output.complain(PhoneWords.scan.joined(separator: "\n"))
         options.answer(
             [("url", .string(url)), ("code", .array(code.map(JSON.string)))],
-            text: HalfBlocks.text(code) + "\(url)\n"
+            text: halfBlocks(code) + "\(url)\n"
         )
         let state = try wait(client, url)
         let source = SourceSpecification.phone(name).description
@@ -105,31 +105,22 @@ struct AddPhone: ParsableCommand {
     }
 }
 
-/// A code for cameras as text: two rows of modules in one of letters.
-enum HalfBlocks {
-    /// Returns the code with a margin of two modules, in black on white whatever the terminal's
-    /// colours are, each line with its end.
-    static func text(_ code: [String]) -> String {
-        let margin = 2
-        let modules = code.map { $0.map { $0 == "1" } }
-        func isBlack(_ row: Int, _ column: Int) -> Bool {
-            let (row, column) = (row - margin, column - margin)
-            return modules.indices.contains(row) && modules[row].indices.contains(column)
-                && modules[row][column]
-        }
-        let width = code.count + 2 * margin
-        let (start, end) =
-            Output.isTerminal ? ("\u{1b}[38;5;16;48;5;231m", "\u{1b}[0m") : ("", "")
-        return stride(from: 0, to: width, by: 2).map { row in
-            let line = (0..<width).map { column in
-                switch (isBlack(row, column), isBlack(row + 1, column)) {
-                case (true, true): "█"
-                case (true, false): "▀"
-                case (false, true): "▄"
-                case (false, false): " "
-                }
+/// Returns a code for cameras as text: two rows of modules in one of letters, with a margin of two
+/// modules, in black on white whatever the terminal's colours are, each line with its end.
+private func halfBlocks(_ code: [String]) -> String {
+    let white = String(repeating: "0", count: code.count + 4)
+    // The last row is for an odd number of them.
+    let rows = [white, white] + code.map { "00\($0)00" } + [white, white, white]
+    let (start, end) = Output.isTerminal ? ("\u{1b}[38;5;16;48;5;231m", "\u{1b}[0m") : ("", "")
+    return stride(from: 0, to: rows.count - 1, by: 2).map { row in
+        let line = zip(rows[row], rows[row + 1]).map { modules in
+            switch modules {
+            case ("1", "1"): "█"
+            case ("1", _): "▀"
+            case (_, "1"): "▄"
+            default: " "
             }
-            return start + line.joined() + end + "\n"
-        }.joined()
-    }
+        }
+        return start + line.joined() + end + "\n"
+    }.joined()
 }

@@ -7,6 +7,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +89,8 @@ bool cphone_is_valid(const char *pem)
 enum {
     // Of one request: bytes of a picture and of words, milliseconds to arrive and of waiting.
     most_picture = 4 << 20, most_words = 1024, most_upload_time = 10000, most_wait = 20000,
-    // Milliseconds between two looks at these times.
-    most_pause = 1000,
-    // At a time, of all: pictures that arrive, and requests that wait.
-    most_uploads = 4, most_waiting = 4,
+    // Pictures that arrive at a time.
+    most_uploads = 4,
     // Connections, all and of one address, their seconds of silence, and memory for their headers.
     most_connections = 16, most_of_one = 8, silence = 5, header_memory = 32 << 10,
     // Milliseconds in which a connection has to show the key.
@@ -131,8 +130,8 @@ struct request {
 
 struct cphone {
     struct MHD_Daemon *daemon;
-    struct cphone_pages pages;
-    char host[24], origin[40];
+    const char *page, *script, *style;
+    char host[24];
     void *context;
     void (*happen)(void *, enum cphone_event, const void *, size_t);
     char code[cphone_code_length + 1];
@@ -144,11 +143,12 @@ struct cphone {
     // The usual difference between our clock and a picture's time; since when all were late, and
     // when the last of these came.
     int64_t delay, late_since, late_last;
-    char *text;
+    char text[most_words];
     uint64_t number;
     // Those with the key that are being answered, and those of them that bring pictures.
     int requests, uploads;
-    struct request *waiting[most_waiting];
+    // The page's that waits for other words.
+    struct request *waiting;
     struct guest guests[most_guests];
     struct stranger strangers[most_connections];
 };
@@ -216,10 +216,10 @@ static void end_strangers(struct cphone *phone)
 
 // Answers; an error ends the connection, so that the rest of the request is not read.
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              const char *body, enum MHD_ResponseMemoryMode mode)
+                              const char *body)
 {
     struct MHD_Response *response =
-        MHD(create_response_from_buffer, strlen(body), (void *)body, mode);
+        MHD(create_response_from_buffer, strlen(body), (void *)body, MHD_RESPMEM_MUST_COPY);
     if (!response) return MHD_NO;
     const char *headers[][2] = {
         {"Content-Type", type},
@@ -241,7 +241,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
 {
-    return answer(connection, status, "text/plain", "", MHD_RESPMEM_PERSISTENT);
+    return answer(connection, status, "text/plain", "");
 }
 
 static enum MHD_Result refuse_guess(struct cphone *phone, struct MHD_Connection *connection)
@@ -287,19 +287,14 @@ static bool has_key(struct cphone *phone, struct MHD_Connection *connection)
            && TLS(memcmp, hash, phone->hash, sizeof hash) == 0;
 }
 
-static void stop_waiting(struct cphone *phone, struct request *request)
+// Has the request that waits be answered.
+static void stop_waiting(struct cphone *phone)
 {
-    for (int index = 0; index < most_waiting; index++)
-        if (phone->waiting[index] == request) phone->waiting[index] = NULL;
+    struct request *request = phone->waiting;
+    if (!request) return;
+    phone->waiting = NULL;
     request->has_waited = true;
     MHD(resume_connection, request->connection);
-}
-
-// Has all that wait, of which some may be gone, be answered.
-static void stop_all_waiting(struct cphone *phone)
-{
-    for (int index = 0; index < most_waiting; index++)
-        if (phone->waiting[index]) stop_waiting(phone, phone->waiting[index]);
 }
 
 // The code is worth a key once.
@@ -315,7 +310,7 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
     if (!hash_key(key, phone->hash)) return MHD_NO;
     phone->code[0] = phone->current[0] = 0;
     phone->happen(phone->context, cphone_paired, phone->hash, cphone_hash_length);
-    return answer(connection, MHD_HTTP_OK, "text/plain", key, MHD_RESPMEM_MUST_COPY);
+    return answer(connection, MHD_HTTP_OK, "text/plain", key);
 }
 
 // Returns true for a picture that was under way much longer than the others.
@@ -347,19 +342,18 @@ static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *conne
             phone->last_picture = request->number;
             phone->happen(phone->context, cphone_picture, request->body, request->count);
         }
-        return answer(connection, MHD_HTTP_OK, "text/plain", "", MHD_RESPMEM_PERSISTENT);
-    case words:
-        phone->happen(phone->context, cphone_told, request->body, request->count);
-        return answer(connection, MHD_HTTP_OK, "text/plain", "", MHD_RESPMEM_PERSISTENT);
-    case waiting: break;
-    }
-    for (int index = 0; index < most_waiting && !request->has_waited; index++) {
-        if (request->number != phone->number || phone->waiting[index]) continue;
-        phone->waiting[index] = request;
+        break;
+    case words: phone->happen(phone->context, cphone_told, request->body, request->count); break;
+    case waiting:
+        if (request->has_waited || request->number != phone->number)
+            return answer(connection, MHD_HTTP_OK, "application/json", phone->text);
+        // A page waits once.
+        stop_waiting(phone);
+        phone->waiting = request;
         MHD(suspend_connection, connection);
         return MHD_YES;
     }
-    return answer(connection, MHD_HTTP_OK, "application/json", phone->text, MHD_RESPMEM_MUST_COPY);
+    return answer(connection, MHD_HTTP_OK, "text/plain", "");
 }
 
 // MARK: Requests
@@ -368,12 +362,12 @@ static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *conne
 static enum MHD_Result give_page(struct cphone *phone, struct MHD_Connection *connection, const char *path)
 {
     const char *type = "text/html; charset=utf-8", *text = NULL;
-    if (!strcmp(path, "/") || strlen(path) == cphone_code_length + 1) text = phone->pages.page;
-    if (!strcmp(path, "/app.js")) type = "text/javascript; charset=utf-8", text = phone->pages.script;
-    if (!strcmp(path, "/style.css")) type = "text/css; charset=utf-8", text = phone->pages.style;
+    if (!strcmp(path, "/") || strlen(path) == cphone_code_length + 1) text = phone->page;
+    if (!strcmp(path, "/app.js")) type = "text/javascript; charset=utf-8", text = phone->script;
+    if (!strcmp(path, "/style.css")) type = "text/css; charset=utf-8", text = phone->style;
     if (!text) return refuse(connection, MHD_HTTP_NOT_FOUND);
-    if (text == phone->pages.page) phone->happen(phone->context, cphone_seen, NULL, 0);
-    return answer(connection, MHD_HTTP_OK, type, text, MHD_RESPMEM_PERSISTENT);
+    if (text == phone->page) phone->happen(phone->context, cphone_seen, NULL, 0);
+    return answer(connection, MHD_HTTP_OK, type, text);
 }
 
 // Checks all that comes before a request's body, and gives it room.
@@ -382,7 +376,8 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
 {
     const char *host = header(connection, "Host"), *origin = header(connection, "Origin");
     if (!host || strcmp(host, phone->host)) return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST);
-    if (origin && strcmp(origin, phone->origin)) return refuse(connection, MHD_HTTP_FORBIDDEN);
+    if (origin && (strncmp(origin, "https://", 8) || strcmp(origin + 8, phone->host)))
+        return refuse(connection, MHD_HTTP_FORBIDDEN);
     bool gets = !strcmp(method, "GET");
     if (!gets && strcmp(method, "POST")) return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
     enum kind kind = waiting;
@@ -406,7 +401,7 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
         if (is_other) {
             strcpy(phone->current, name);
             phone->last_picture = 0;
-            stop_all_waiting(phone);
+            stop_waiting(phone);
         }
     }
     const char *length = header(connection, "Content-Length");
@@ -451,26 +446,22 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
     struct cphone *phone = context;
     struct request *request = *state;
     if (!request) return;
-    for (int index = 0; index < most_waiting; index++)
-        if (phone->waiting[index] == request) phone->waiting[index] = NULL;
+    if (phone->waiting == request) phone->waiting = NULL;
     if (request->kind != pairing) phone->requests--;
     if (request->kind == picture) phone->uploads--;
     free(request);
     *state = NULL;
 }
 
-struct cphone *cphone_make(int listener, const char *pem, const char *host, struct cphone_pages pages,
-                           void *context,
+struct cphone *cphone_make(int listener, const char *pem, const char *host, const void *page,
+                           const void *script, const void *style, void *context,
                            void (*happen)(void *context, enum cphone_event, const void *bytes, size_t count))
 {
     struct cphone *phone = calloc(1, sizeof *phone);
     if (!phone) return NULL;
-    phone->pages = pages;
-    phone->context = context;
-    phone->happen = happen;
+    *phone = (struct cphone){.page = page, .script = script, .style = style, .context = context,
+                             .happen = happen, .text = "{}"};
     snprintf(phone->host, sizeof phone->host, "%s", host);
-    snprintf(phone->origin, sizeof phone->origin, "https://%s", host);
-    phone->text = strdup("{}");
     phone->daemon = MHD(
         start_daemon, MHD_USE_TLS | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, accepts, phone, handle, phone,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_HTTPS_MEM_KEY, pem, MHD_OPTION_HTTPS_MEM_CERT, pem,
@@ -481,8 +472,7 @@ struct cphone *cphone_make(int listener, const char *pem, const char *host, stru
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)header_memory,
         MHD_OPTION_NOTIFY_CONNECTION, notice, phone, MHD_OPTION_NOTIFY_COMPLETED, completed, phone,
         MHD_OPTION_END);
-    if (phone->daemon && phone->text) return phone;
-    free(phone->text);
+    if (phone->daemon) return phone;
     free(phone);
     return NULL;
 }
@@ -499,32 +489,23 @@ void cphone_know(struct cphone *phone, const char *hash)
 
 void cphone_tell(struct cphone *phone, const char *text, uint64_t number)
 {
-    char *copy = strdup(text);
-    if (!copy) return;
-    free(phone->text);
-    phone->text = copy;
+    snprintf(phone->text, sizeof phone->text, "%s", text);
     phone->number = number;
-    stop_all_waiting(phone);
+    stop_waiting(phone);
 }
 
-int cphone_descriptor(struct cphone *phone)
+void cphone_wait(struct cphone *phone, int other, unsigned most)
 {
     const union MHD_DaemonInfo *info = MHD(get_daemon_info, phone->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    return info ? info->epoll_fd : -1;
-}
-
-int cphone_timeout(struct cphone *phone)
-{
-    // Its own times need not be kept to the second.
-    unsigned MHD_LONG_LONG left = most_pause;
-    return MHD(get_timeout, phone->daemon, &left) == MHD_YES && left < most_pause ? (int)left : most_pause;
+    unsigned MHD_LONG_LONG left;
+    if (MHD(get_timeout, phone->daemon, &left) != MHD_YES || left > most) left = most;
+    struct pollfd watched[] = {{info ? info->epoll_fd : -1, POLLIN, 0}, {other, POLLIN, 0}};
+    poll(watched, 2, (int)left);
 }
 
 int cphone_run(struct cphone *phone)
 {
-    for (int index = 0; index < most_waiting; index++)
-        if (phone->waiting[index] && now() - phone->waiting[index]->start >= most_wait)
-            stop_waiting(phone, phone->waiting[index]);
+    if (phone->waiting && now() - phone->waiting->start >= most_wait) stop_waiting(phone);
     end_strangers(phone);
     MHD(run, phone->daemon);
     return phone->requests;

@@ -4,27 +4,18 @@ import Frames
 import Glibc
 import Logging
 import Platform
+import Synchronization
 
 /// The work of `Phones` on its thread, to which it is bound.
 final class PhoneDesk {
-    private let loop: EventLoop
-    private let arguments: [String]
-    private let report: Phones.Report
-    private var isAllowed: Bool
-    private lazy var book = PhoneBook()
-    private var links: [String: PhoneLink] = [:]
+    let loop: EventLoop
+    private unowned let phones: Phones
+    private(set) lazy var book = PhoneBook()
+    private(set) var links: [String: PhoneLink] = [:]
 
-    init(
-        _ loop: EventLoop,
-        _ arguments: [String],
-        isAllowed: Bool,
-        report: @escaping Phones.Report
-    ) {
-        (self.loop, self.arguments, self.report) = (loop, arguments, report)
-        self.isAllowed = isAllowed
-    }
+    init(_ loop: EventLoop, of phones: Phones) { (self.loop, self.phones) = (loop, phones) }
 
-    func reportKnown() { report(.known(book.phones.keys.sorted()), nil) }
+    func reportKnown() { phones.say(.known(book.phones.keys.sorted())) }
 
     func add(
         _ name: String,
@@ -42,18 +33,11 @@ final class PhoneDesk {
         }
     }
 
-    func endAdding(_ name: String) { links[name]?.endAdding() }
-
     func forget(_ name: String) -> SystemError? {
         if let link = links[name] { end(link, because: nil) }
         do throws(SystemError) { try book.set(name, nil) } catch { return error }
         reportKnown()
         return nil
-    }
-
-    func allow(_ isAllowed: Bool) {
-        self.isAllowed = isAllowed
-        if !isAllowed { endAll() }
     }
 
     func endAll() { for link in links.values { end(link, because: nil) } }
@@ -70,17 +54,11 @@ final class PhoneDesk {
         }
     }
 
-    func adapt(_ box: PhoneBox, to wish: PhoneWish) { links[box.name]?.adapt(box, to: wish) }
-
-    func detach(_ box: PhoneBox) { links[box.name]?.detach(box) }
-
-    func change(_ name: String, _ change: (inout PhoneWish) -> Void) {
-        links[name]?.change(change)
-    }
-
     /// Returns the link to the phone called `name`, which is served from then on.
     private func serve(_ name: String, at wanted: String?) throws(PhoneFailure) -> PhoneLink {
-        guard isAllowed else { throw PhoneFailure("The cameras are turned off.") }
+        guard phones.isAllowed.withLock({ $0 }) else {
+            throw PhoneFailure("The cameras are turned off.")
+        }
         if let link = links[name] { return link }
         let addresses = PrivateAddress.all
         guard let address = addresses.first(where: { wanted == nil || wanted == $0.description })
@@ -93,19 +71,9 @@ final class PhoneDesk {
             )
         }
         do throws(SystemError) {
-            let others = Set(book.phones.filter { $0.key != name }.map(\.value.port))
-            let link = try PhoneLink(
-                name,
-                address,
-                book.phones[name],
-                certificate: book.certificate,
-                avoiding: others,
-                arguments,
-                loop
-            )
-            link.handle = { [unowned self, unowned link] in handle($0, of: link) }
+            let link = try PhoneLink(name, address, of: self)
             links[name] = link
-            report(.served(name, link.served), nil)
+            say(link)
             Log.capture.notice("phone served", metadata: ["at": "\(link.host)"])
             return link
         } catch {
@@ -113,18 +81,23 @@ final class PhoneDesk {
         }
     }
 
-    private func handle(_ event: PhoneLink.Event, of link: PhoneLink) {
-        switch event {
-        case .said: report(.served(link.name, link.served), nil)
-        case .certificate(let text):
-            keep { () throws(SystemError) in try book.set(certificate: text) }
-        case .paired(let key):
-            let phone = PhoneBook.Phone(port: link.port, key: key)
-            keep { () throws(SystemError) in try book.set(link.name, phone) }
-            reportKnown()
-            report(.paired(link.name), nil)
-        case .ended(let reason): end(link, because: reason)
-        }
+    // MARK: For links
+
+    /// Reports what the page of `link` says.
+    func say(_ link: PhoneLink) {
+        phones.say(.served(link.name, PhonesState.Served(at: link.host, link.report)))
+    }
+
+    func keep(certificate: String) {
+        keep { () throws(SystemError) in try book.set(certificate: certificate) }
+    }
+
+    /// Keeps the SHA-256 of the key for which the code of `link` was traded.
+    func keep(_ key: String, of link: PhoneLink) {
+        let phone = PhoneBook.Phone(port: link.port, key: key)
+        keep { () throws(SystemError) in try book.set(link.name, phone) }
+        reportKnown()
+        phones.say(.paired(link.name))
     }
 
     private func keep(_ body: () throws(SystemError) -> Void) {
@@ -133,27 +106,18 @@ final class PhoneDesk {
         }
     }
 
-    private func end(_ link: PhoneLink, because reason: String?) {
+    /// Ends `link`: its process has ended, or does not behave, or its address is this computer's no
+    /// more. `nil`: it is not needed.
+    func end(_ link: PhoneLink, because reason: String?) {
         if links[link.name] === link { links[link.name] = nil }
         link.end(because: reason)
-        report(.served(link.name, nil), reason)
+        phones.say(.served(link.name, nil), because: reason)
         Log.capture.notice("phone not served", metadata: ["reason": "\(reason ?? "not needed")"])
     }
 }
 
 /// A phone that is served, and its helper process.
 final class PhoneLink {
-    enum Event {
-        /// `report` has changed; at most ten times a second.
-        case said
-        case certificate(String)
-        /// The code was traded for a key with this SHA-256.
-        case paired(String)
-        /// The process has ended, or does not behave; or its address is this computer's no more.
-        /// `nil`: nobody has wanted a picture for a minute.
-        case ended(String?)
-    }
-
     typealias Answer = @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
 
     let name: String
@@ -161,10 +125,8 @@ final class PhoneLink {
     let host: String
     let port: Int
     private(set) var report = PhoneReport()
-    var served: PhonesState.Served { PhonesState.Served(at: host, report) }
-    var handle: (Event) -> Void = { _ in }
 
-    private let address: PrivateAddress
+    private unowned let desk: PhoneDesk
     private let process: HelperProcess
     private let memory: SharedPictures
     private var pool = FramePool(count: 6, byteCount: longestPicture)
@@ -174,7 +136,7 @@ final class PhoneLink {
     private var idle: EventLoop.Timer?
     private var check: EventLoop.Timer?
     private var pace: EventLoop.Timer?
-    private var boxes: [(box: PhoneBox, wish: PhoneWish)] = []
+    private var boxes: [PhoneBox] = []
     private var isAdding = false
     /// `true` while the phone's camera is to be on.
     private var runs = false
@@ -201,40 +163,34 @@ final class PhoneLink {
     /// The messages of a second that no honest process sends.
     private static let mostMessages = 1000
 
-    init(
-        _ name: String,
-        _ address: PrivateAddress,
-        _ known: PhoneBook.Phone?,
-        certificate: String,
-        avoiding others: Set<Int>,
-        _ arguments: [String],
-        _ loop: EventLoop
-    ) throws(SystemError) {
-        self.name = name
-        self.address = address
-        let listener = try PhoneListener(at: address, port: known?.port, avoiding: others)
+    init(_ name: String, _ address: PrivateAddress, of desk: PhoneDesk) throws(SystemError) {
+        (self.name, self.desk) = (name, desk)
+        let known = desk.book.phones[name]
+        let others = desk.book.phones.filter { $0.key != name }.map(\.value.port)
+        let listener = try PhoneListener(at: address, port: known?.port, avoiding: Set(others))
         port = listener.port
         host = "\(address):\(port)"
         memory = try SharedPictures()
-        process = try HelperProcess(arguments)
+        process = try HelperProcess(["--helper", "phone"])
         // Last, since there is no `deinit` if something before it throws.
         message = .allocate(byteCount: PictureMessage.longest, alignment: 8)
         // At another port the page has another origin, and not its key.
         let key = known?.port == port ? known?.key ?? "" : ""
-        let request = "\(host)\n\(key)\n\(certificate)"
+        let request = "\(host)\n\(key)\n\(desk.book.certificate)"
         try process.send(Array(request.utf8), [memory.file, listener.descriptor.number])
+        let loop = desk.loop
         rest = try loop.timer { [unowned self] in
             runs = false
             tell()
         }
-        idle = try loop.timer { [unowned self] in handle(.ended(nil)) }
+        idle = try loop.timer { [unowned self] in desk.end(self, because: nil) }
         pace = try loop.timer { [unowned self] in
             isPaced = false
             if hasNews { reportNews() }
         }
         check = try loop.timer { [unowned self] in
             guard PrivateAddress.all.contains(address) else {
-                return handle(.ended("The network has changed."))
+                return fail("the network has changed")
             }
             check?.arm(after: Self.checking)
         }
@@ -263,20 +219,14 @@ final class PhoneLink {
     }
 
     func attach(_ box: PhoneBox) {
-        boxes.append((box, box.wish))
+        boxes.append(box)
         let report = report
         box.change { $0.report = report }
         follow()
     }
 
-    func adapt(_ box: PhoneBox, to wish: PhoneWish) {
-        guard let index = boxes.firstIndex(where: { $0.box === box }) else { return }
-        boxes[index].wish = wish
-        follow()
-    }
-
     func detach(_ box: PhoneBox) {
-        boxes.removeAll { $0.box === box }
+        boxes.removeAll { $0 === box }
         follow()
     }
 
@@ -286,8 +236,8 @@ final class PhoneLink {
     }
 
     /// Follows what is wanted: by the most demanding of those that have the camera open.
-    private func follow() {
-        let wishes = boxes.map(\.wish).filter { $0.rate > 0 }
+    func follow() {
+        let wishes = boxes.map { $0.contents.withLock(\.wish) }.filter { $0.rate > 0 }
         wish.rate = wishes.map(\.rate).max() ?? 0
         wish.size = wishes.map(\.size).max { $0.width < $1.width } ?? wish.size
         if isAdding || !boxes.isEmpty { idle?.disarm() } else { idle?.arm(after: Self.idling) }
@@ -304,7 +254,7 @@ final class PhoneLink {
         isOver = true
         watch?.cancel()
         runs = false
-        for (box, _) in boxes {
+        for box in boxes {
             box.change {
                 $0.failure = reason ?? "It is not served any more."
                 $0.picture = nil
@@ -316,6 +266,8 @@ final class PhoneLink {
         process.end(within: Timestamp(seconds: Self.farewell))
         answer(.failure(PhoneFailure(reason ?? "The phone is not added any more.")))
     }
+
+    private func fail(_ reason: String) { desk.end(self, because: reason.sentence) }
 
     // MARK: To the page
 
@@ -354,10 +306,7 @@ final class PhoneLink {
     /// Returns 128 random bits in letters that an address may have.
     private static func newCode() -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        var chance = SystemRandomNumberGenerator()
-        return String(
-            (0..<Int(cphone_code_length)).map { _ in letters[Int(chance.next() & 63)] }
-        )
+        return String((0..<Int(cphone_code_length)).map { _ in letters[Int.random(in: 0..<64)] })
     }
 
     private func answerWaiting() {
@@ -371,7 +320,7 @@ final class PhoneLink {
         answer(
             width > 0
                 ? .success(PhoneOffer(url: url, picture: rows))
-                : .failure(PhoneFailure(PhoneLink.missing))
+                : .failure(PhoneFailure(Self.missing))
         )
     }
 
@@ -380,7 +329,7 @@ final class PhoneLink {
         answers = []
     }
 
-    static let missing =
+    private static let missing =
         "To use a phone, install \(PhoneLibrary.all.map(\.name).joined(separator: " and "))."
 
     // MARK: From the process
@@ -391,7 +340,7 @@ final class PhoneLink {
             switch process.receive(into: message) {
             case .nothing: return
             case .ended(let status):
-                return handle(.ended(HelperProcess.describe(status).sentence))
+                return fail(HelperProcess.describe(status))
             case .message(let count):
                 let now = MonotonicClock.now
                 if (now - second.start).seconds > 1 { second = (now, 0, 0) }
@@ -401,7 +350,7 @@ final class PhoneLink {
                         UnsafeRawBufferPointer(rebasing: message[..<count]),
                         now: now
                     ), take(news)
-                else { return handle(.ended("Its reader sends what it should not.")) }
+                else { return fail("its reader sends what it should not") }
             }
         }
     }
@@ -416,10 +365,9 @@ final class PhoneLink {
             // A phone may send more than anybody has asked for.
             if second.pictures <= 2 * max(wish.rate, 30) { deliver(picture) }
         case .failed(let error):
-            handle(.ended(error.code == .unsupported ? Self.missing : error.detail.sentence))
+            fail(error.code == .unsupported ? Self.missing : error.detail)
         case .said(let words):
-            guard let news = PhoneNews(words) else { return false }
-            return take(news)
+            return PhoneNews(words).map(take) ?? false
         }
         return true
     }
@@ -436,7 +384,7 @@ final class PhoneLink {
             timestamp: picture.arrival,
             sequence: picture.sequence
         )
-        for (box, _) in boxes { box.change { $0.picture = frame } }
+        for box in boxes { box.change { $0.picture = frame } }
     }
 
     /// Returns `false` for what no honest process says.
@@ -444,7 +392,7 @@ final class PhoneLink {
         switch news {
         // It makes one before it listens to strangers.
         case .certificate where isListening: return false
-        case .certificate(let text): handle(.certificate(text))
+        case .certificate(let text): desk.keep(certificate: text)
         case .listening:
             isListening = true
             answerWaiting()
@@ -454,7 +402,7 @@ final class PhoneLink {
         case .paired where code.isEmpty: break
         case .paired(let key):
             code = ""
-            handle(.paired(key))
+            desk.keep(key, of: self)
         case .told(let said):
             // What was changed on the phone itself stays.
             if said.command == number {
@@ -469,7 +417,7 @@ final class PhoneLink {
     private func say(_ said: PhoneReport) {
         guard said != report else { return }
         report = said
-        for (box, _) in boxes { box.change { $0.report = said } }
+        for box in boxes { box.change { $0.report = said } }
         hasNews = true
         if !isPaced { reportNews() }
     }
@@ -477,6 +425,6 @@ final class PhoneLink {
     private func reportNews() {
         (hasNews, isPaced) = (false, true)
         pace?.arm(after: Self.pacing)
-        handle(.said)
+        desk.say(self)
     }
 }

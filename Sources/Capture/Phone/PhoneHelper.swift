@@ -49,21 +49,7 @@ package enum PhoneHelper {
         /// The time of the last report that somebody got the page.
         private var lastSeen = Int64.min / 2
 
-        private static var pages: cphone_pages {
-            // The process needs them as long as it runs.
-            func kept(_ text: String) -> UnsafePointer<CChar>? { strdup(text).map { .init($0) } }
-            return cphone_pages(
-                page: kept(PhonePage.html),
-                script: kept(PhonePage.script),
-                style: kept(PhonePage.style)
-            )
-        }
-
-        init(
-            _ request: [String],
-            memory: CInt,
-            listener: CInt
-        ) throws(NetworkError) {
+        init(_ request: [String], memory: CInt, listener: CInt) throws(NetworkError) {
             guard cphone_load("\(PhoneLibrary.server.file)", "\(PhoneLibrary.encryption.file)")
             else { throw NetworkError(.unsupported, "a library is not installed") }
             var certificate = request[2]
@@ -88,7 +74,9 @@ package enum PhoneHelper {
                 listener,
                 certificate,
                 request[0],
-                Self.pages,
+                PhonePage.html.utf8Start,
+                PhonePage.script.utf8Start,
+                PhonePage.style.utf8Start,
                 Unmanaged.passUnretained(self).toOpaque()
             ) { context, event, bytes, count in
                 guard let context else { return }
@@ -138,18 +126,9 @@ package enum PhoneHelper {
             PictureOutlet.send(.said("listening"))
             var end: Int64?
             while true {
-                var watched = (
-                    pollfd(
-                        fd: end == nil ? HelperService.descriptor : -1,
-                        events: Int16(POLLIN),
-                        revents: 0
-                    ),
-                    pollfd(fd: cphone_descriptor(handle), events: Int16(POLLIN), revents: 0)
-                )
-                let timeout = end == nil ? cphone_timeout(handle) : 10
-                withUnsafeMutableBytes(of: &watched) {
-                    _ = poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, timeout)
-                }
+                let other = end == nil ? HelperService.descriptor : -1
+                // The server's own times need not be kept to the second.
+                cphone_wait(handle, other, end == nil ? 1000 : 10)
                 if !outlet.proceed(), end == nil { end = Self.now + PhoneHelper.farewell }
                 let open = cphone_run(handle)
                 if open > 0, lastSign != nil { lastSign = Self.now }

@@ -1,7 +1,7 @@
 /// The page that a phone's browser shows: it sends the pictures of the phone's camera. Fixed bytes
 /// without a secret; what it may know comes once it has proved its key.
 enum PhonePage {
-    static let html = #"""
+    static let html: StaticString = #"""
         <!doctype html>
         <html lang="en">
         <meta charset="utf-8">
@@ -29,7 +29,7 @@ enum PhonePage {
         </nav>
         """#
 
-    static let style = #"""
+    static let style: StaticString = #"""
         * { box-sizing: border-box; margin: 0 }
         [hidden] { display: none !important }
         html, body { height: 100%; background: #000; color: #fff; overflow: hidden }
@@ -63,7 +63,7 @@ enum PhonePage {
         [aria-pressed=true] { background: #f5c542; color: #000 }
         """#
 
-    static let script = #"""
+    static let script: StaticString = #"""
         "use strict";
         const words = { en: {
           opening: ["Connecting to this computer…", ""],

@@ -23,42 +23,24 @@ package final class Phones: Sendable {
 
     private let worker = Mutex<LoopWorker<PhoneDesk>?>(nil)
     private let report: Report
-    private let arguments: [String]
     private let timed: RealTimeThreads?
     /// The last words of the pages, by name.
-    fileprivate let reports = Mutex<[String: PhoneReport]>([:])
-    private let isAllowed = Mutex(true)
-
-    /// The arguments of this program that call `PhoneHelper.run()`.
-    package static let arguments = ["--helper", "phone"]
+    private let reports = Mutex<[String: PhoneReport]>([:])
+    /// `false` while no helper process may start.
+    let isAllowed = Mutex(true)
 
     /// Creates the place for phones, without a thread until one is wanted, which is one of `timed`.
-    package init(
-        arguments: [String] = arguments,
-        timed: RealTimeThreads? = nil,
-        report: @escaping Report = { _, _ in }
-    ) {
-        self.arguments = arguments
+    package init(timed: RealTimeThreads? = nil, report: @escaping Report = { _, _ in }) {
         self.timed = timed
         self.report = report
     }
 
-    /// Starts the thread if there is none. One step, since several threads may want it.
-    private func start() throws(SystemError) {
-        try worker.withLock { worker throws(SystemError) in
-            guard worker == nil else { return }
-            let new = try LoopWorker<PhoneDesk>(name: "phone")
-            let (arguments, report, isAllowed) = (arguments, report, isAllowed.withLock { $0 })
-            try new.start(timed: timed) { [unowned self] loop in
-                PhoneDesk(loop, arguments, isAllowed: isAllowed) { event, reason in
-                    if case .served(let name, let served) = event {
-                        self.reports.withLock { $0[name] = served?.report }
-                    }
-                    report(event, reason)
-                }
-            }
-            worker = new
+    /// Reports `event`, and keeps what a page says. The thread `phone`.
+    func say(_ event: PhoneEvent, because reason: String? = nil) {
+        if case .served(let name, let served) = event {
+            reports.withLock { $0[name] = served?.report }
         }
+        report(event, reason)
     }
 
     /// Lets the thread do `work`, if there is one.
@@ -66,18 +48,26 @@ package final class Phones: Sendable {
         worker.withLock { $0 }?.post(work)
     }
 
-    /// Lets the thread do `work`. Returns the reason if there is none.
-    private func begin(_ work: @escaping @Sendable (PhoneDesk) -> Void) -> SystemError? {
-        do throws(SystemError) { try start() } catch { return error }
-        post(work)
-        return nil
+    /// Lets the thread do `work`, and starts it if there is none: one step, since several threads
+    /// may want it.
+    private func begin(
+        _ work: @escaping @Sendable (PhoneDesk) -> Void
+    ) throws(SystemError) {
+        try worker.withLock { worker throws(SystemError) in
+            if worker == nil {
+                let new = try LoopWorker<PhoneDesk>(name: "phone")
+                try new.start(timed: timed) { PhoneDesk($0, of: self) }
+                worker = new
+            }
+            worker?.post(work)
+        }
     }
 
     /// Reports the phones that an earlier run has added, if any.
     package func load() {
         // Without such a file no phone was added, or tried to.
         guard (try? StateFile("phones")?.exists()) == true else { return }
-        _ = begin { $0.reportKnown() }
+        try? begin { $0.reportKnown() }
     }
 
     /// Serves the phone called `name`, and offers it a code, at `address` or at that of the default
@@ -87,23 +77,24 @@ package final class Phones: Sendable {
         at address: String? = nil,
         done: @escaping @Sendable (Result<PhoneOffer, PhoneFailure>) -> Void
     ) {
-        let failure = begin { $0.add(name, at: address, done: done) }
-        if let failure { done(.failure(PhoneFailure("\(failure)"))) }
+        do throws(SystemError) { try begin { $0.add(name, at: address, done: done) } } catch {
+            done(.failure(PhoneFailure("\(error)")))
+        }
     }
 
     /// Serves the phone called `name` no longer only because it is being added.
-    package func endAdding(_ name: String) { post { $0.endAdding(name) } }
+    package func endAdding(_ name: String) { post { $0.links[name]?.endAdding() } }
 
     /// Forgets a phone: its key is worth nothing from now on. `done` is called on another thread,
     /// with the reason if it is still in the file.
     package func forget(_ name: String, done: @escaping @Sendable (SystemError?) -> Void) {
-        if let failure = begin({ done($0.forget(name)) }) { done(failure) }
+        do throws(SystemError) { try begin { done($0.forget(name)) } } catch { done(error) }
     }
 
     /// Ends all helper processes, and lets none start, until it is called with `true`.
     package func allow(_ isAllowed: Bool) {
         self.isAllowed.withLock { $0 = isAllowed }
-        post { $0.allow(isAllowed) }
+        if !isAllowed { post { $0.endAll() } }
     }
 
     /// Ends the thread. Returns `true` if it has ended by `deadline`.
@@ -117,7 +108,7 @@ package final class Phones: Sendable {
 
     /// Serves the phone of `box`, which gets its pictures. Throws `SystemError` without a thread.
     func attach(_ box: PhoneBox) throws(SystemError) {
-        if let failure = begin({ $0.attach(box) }) { throw failure }
+        try begin { $0.attach(box) }
     }
 
     /// The last words of the page; `nil` while the phone is not served.
@@ -131,7 +122,7 @@ package final class Phones: Sendable {
         expecting expect: (inout PhoneReport) -> Void
     ) {
         reports.withLock { if $0[name] != nil { expect(&$0[name, default: PhoneReport()]) } }
-        post { $0.change(name, change) }
+        post { $0.links[name]?.change(change) }
     }
 }
 
@@ -154,6 +145,7 @@ struct PhoneWish: Hashable, Sendable {
 /// The place where a phone's newest picture waits for the thread that opened its camera.
 final class PhoneBox: Sendable {
     struct Contents {
+        var wish: PhoneWish
         /// The newest picture that nobody has taken yet.
         var picture: JPEGFrame?
         var report = PhoneReport()
@@ -163,15 +155,15 @@ final class PhoneBox: Sendable {
 
     let name: String
     let bell: Bell
-    let wish: PhoneWish
-    let contents = Mutex(Contents())
+    let contents: Mutex<Contents>
 
     init(_ name: String, _ wish: PhoneWish) throws(SystemError) {
         self.name = name
-        self.wish = wish
+        contents = Mutex(Contents(wish: wish))
         bell = try Bell()
     }
 
+    /// Changes what the thread waits for.
     func change(_ body: (inout Contents) -> Void) {
         contents.withLock { body(&$0) }
         bell.ring()

@@ -25,34 +25,23 @@ package struct PrivateAddress: Hashable, Sendable, CustomStringConvertible {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
-        var found: [PrivateAddress] = []
-        var next = list
-        while let entry = next?.pointee {
-            next = entry.ifa_next
-            guard let address = entry.ifa_addr, address.pointee.sa_family == AF_INET,
-                entry.ifa_flags & UInt32(IFF_UP) != 0, entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0
-            else { continue }
+        let found = sequence(first: list) { $0?.pointee.ifa_next }.compactMap { entry in
+            guard let entry = entry?.pointee, let address = entry.ifa_addr,
+                address.pointee.sa_family == AF_INET, entry.ifa_flags & UInt32(IFF_UP) != 0,
+                entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0
+            else { return nil as PrivateAddress? }
             let number = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
                 .sin_addr.s_addr
-            guard isPrivate(number) else { continue }
-            found.append(
-                PrivateAddress(number: number, interface: String(cString: entry.ifa_name))
-            )
+            return isPrivate(number)
+                ? PrivateAddress(number: number, interface: String(cString: entry.ifa_name)) : nil
         }
-        let usual = Self.usualInterface
+        // The one whose destination is everywhere.
+        let routes = ((try? readText("/proc/net/route", limit: 1 << 16)) ?? "").split(
+            separator: "\n"
+        )
+        .map { $0.split(separator: "\t") }
+        let usual = routes.first { $0.count > 1 && $0[1] == "00000000" }.map { String($0[0]) }
         return found.filter { $0.interface == usual } + found.filter { $0.interface != usual }
-    }
-}
-
-extension PrivateAddress {
-    /// The interface of the default route, if there is one.
-    private static var usualInterface: String? {
-        let routes = (try? readText("/proc/net/route", limit: 1 << 16)) ?? ""
-        for line in routes.split(separator: "\n") {
-            let fields = line.split(separator: "\t")
-            if fields.count > 1, fields[1] == "00000000" { return String(fields[0]) }
-        }
-        return nil
     }
 }
 

@@ -24,11 +24,6 @@ enum cphone_event {
     cphone_picture,
 };
 
-/// What the server serves, all of it while it lives: `page`, `script` and `style` are UTF-8.
-struct cphone_pages {
-    const char *page, *script, *style;
-};
-
 /// Loads libmicrohttpd and GnuTLS from these files. Returns false without them. To be called once.
 bool cphone_load(const char *server_file, const char *tls_file);
 
@@ -39,25 +34,26 @@ bool cphone_make_certificate(const char *host, char *pem, size_t room);
 bool cphone_is_valid(const char *pem);
 
 /// Creates a server on `listener`, a socket that listens without waiting, for `host` (ADDRESS:PORT)
-/// alone. `happen` is called within `cphone_run`. Returns NULL without memory. What `pages` names
-/// has to stay. It is released with the process.
-struct cphone *cphone_make(int listener, const char *pem, const char *host, struct cphone_pages pages,
-                           void *context,
+/// alone. It serves `page`, `script` and `style`, which are UTF-8 with an end and have to stay.
+/// `happen` is called within `cphone_run`. Returns NULL without memory. It is released with the
+/// process.
+struct cphone *cphone_make(int listener, const char *pem, const char *host, const void *page,
+                           const void *script, const void *style, void *context,
                            void (*happen)(void *context, enum cphone_event, const void *bytes, size_t count));
 
 /// Has this code be traded once; an empty one never.
 void cphone_admit(struct cphone *, const char *code);
 /// Has the key with this SHA-256 be valid; an empty one is none's.
 void cphone_know(struct cphone *, const char *hash);
-/// Tells the page `text`, JSON, at once or when it asks next. The text's number is in `number`.
+/// Tells the page `text`, JSON of at most 1023 bytes, at once or when it asks next. The text's
+/// number is in `number`.
 void cphone_tell(struct cphone *, const char *text, uint64_t number);
 
-/// Readable when `cphone_run` has something to do.
-int cphone_descriptor(struct cphone *);
-/// The milliseconds after which `cphone_run` has something to do.
-int cphone_timeout(struct cphone *);
-/// Does what there is to do. Returns the number of requests with the key that are being
-/// answered.
+/// Waits until `cphone_run` has something to do or `other` is readable, at most for `most`
+/// milliseconds.
+void cphone_wait(struct cphone *, int other, unsigned most);
+/// Does what there is to do, also for what was told since it was waited for. Returns the number of
+/// requests with the key that are being answered.
 int cphone_run(struct cphone *);
 
 /// Makes the picture of a code for `text` in `modules`, row by row, 1 for black, with libqrencode
