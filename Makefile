@@ -30,7 +30,7 @@ PAGES = dualcamctl.1 dualcamd.8 dualcam.toml.5 org.dualcam.DualCam1.5
 # Only there does the daemon look for the system's configuration; not for a user's own installation.
 ETC = $(if $(filter $(HOME)/%,$(PREFIX)),,$(DESTDIR)/etc/dualcam)
 INTERFACES = $(wildcard dbus/*.xml)
-LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
+LICENSES = $(wildcard .build/checkouts/*/LICENSE* vendor/*/LICENSE*)
 
 .DEFAULT_GOAL = build
 .PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb dist install install-view uninstall format lint clean
