@@ -33,7 +33,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE* vendor/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb dist install install-view uninstall format lint clean
+.PHONY: help deps build view documents run test releases vm-test soak window-soak fuzz bench profile pictures window-pictures deb dist release install install-view uninstall format lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,6 +134,11 @@ dist: ## build an archive that needs no compiler, for any distribution, in .buil
 	@tools/deps build view dist
 	@tools/toolchain
 	@tools/dist
+
+release: ## make a version and all that is given away of it, in .build/dualcam-VERSION: VERSION=1.2.3
+	@tools/deps build view deb dist release
+	@tools/toolchain
+	@tools/release $(VERSION)
 
 install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -t $(BIN) $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl
