@@ -76,8 +76,8 @@ test: ## build and run every test; WITHOUT=vm skips the virtual machine, DEBUG=1
 	@tools/toolchain
 	@WITHOUT="$(WITHOUT)" DEBUG="$(DEBUG)" ROWS="$(ROWS)" tools/test
 
-releases: ## build and test on minimal Debian 12, 13 and testing, or only RELEASES="trixie"
-	@FULL="$(FULL)" tools/releases $(RELEASES)
+releases: ## build and test, the archive too, on minimal Debian 12, 13 and testing, or only RELEASES="trixie"
+	@DIST=1 FULL="$(FULL)" tools/releases $(RELEASES)
 
 vm-test: ## run only the tests in the virtual machine
 	@tools/deps build view run vm deb
