@@ -96,7 +96,7 @@ final class DoctorGroup {
         for (group, row) in shown { group.remove(row) }
         // What was to be mended is well now, or not.
         if let check = report.checks.first(where: { $0.name == asked && $0.isWell == false }) {
-            rows.window?.tell("That did not work: \(check.words)")
+            rows.toast.show("That did not work: \(check.words)")
         }
         asked = nil
         shown = report.checks.compactMap { check in
@@ -133,7 +133,7 @@ final class DoctorGroup {
         button?.isSensitive = false
         Subprocess.run([Self.program, "doctor"] + words + ["--yes"]) { [weak self] _, isWell in
             guard let self else { return }
-            if !isWell, let failure { rows.window?.tell(failure) }
+            if !isWell, let failure { rows.toast.show(failure) }
             isBusy = false
             button?.isSensitive = true
             look()

@@ -71,7 +71,7 @@ extension PreferenceRows {
             // Before the first picture there is none.
             try? makeDirectory(folder)
             owner.application.open(file: folder) { [weak self] in
-                self?.window?.tell("No app here can show folders")
+                self?.toast.show("No app here can show folders")
             }
         }
         return row
@@ -135,7 +135,7 @@ extension PreferenceRows {
             row.isOn = entry?.isOn ?? false
             row.onToggle { [unowned self, unowned row] isOn in
                 do throws(SystemError) { try entry?.set(isOn) } catch {
-                    window?.tell("\(error)")
+                    toast.show("\(error)")
                     row.isOn = !isOn
                 }
             }
@@ -175,7 +175,7 @@ extension PreferenceRows {
         switch owner.keys?.state {
         case .impossible?, .unknown?, nil:
             owner.application.open("file:///usr/share/doc/dualcam/examples") { [weak self] in
-                self?.window?.tell("The examples are not installed")
+                self?.toast.show("The examples are not installed")
             }
         case .on?:
             owner.settings.settings.hasGlobalKeys = false

@@ -79,11 +79,12 @@ final class SituationNote {
     }
 }
 
-/// One message at the top of the picture, with at most one action. A new one takes its place.
+/// One message over a window, with at most one action. A new one takes its place.
 ///
 /// - Context: bound to GTK's thread.
 final class Toast {
     let widget: Revealer
+    private let pill: Box
     private let words = Label("", wraps: true)
     private let button = Button("")
     private var leaving: MainLoop.Timer?
@@ -94,7 +95,7 @@ final class Toast {
     private static let stay = 5.0
 
     init() {
-        let pill = Box(spacing: 8, [words, button.place(.center, .center)]).style("pill")
+        pill = Box(spacing: 8, [words, button.place(.center, .center)]).style("pill")
         widget = Revealer(pill, seconds: 0.2)
         button.keepsFocus().onClick { [unowned self] in
             action()
@@ -106,7 +107,15 @@ final class Toast {
         }
     }
 
-    /// Shows `message`, with a button that does `action`. `dismissed` is called once it is gone.
+    /// Returns `content` with the message over its lower edge.
+    func over(_ content: Widget) -> Overlay {
+        let both = Overlay(content)
+        both.add(widget.place(.center, .end, margin: 24))
+        return both
+    }
+
+    /// Shows `message`, and says it, with a button that does `action`. `dismissed` is called once it
+    /// is gone.
     func show(
         _ message: String,
         button: String? = nil,
@@ -116,6 +125,8 @@ final class Toast {
         self.dismissed()
         (self.action, self.dismissed) = (action, dismissed)
         words.text = message
+        pill.style("contrast", if: Widget.hasHighContrast)
+        widget.say(message)
         self.button.isVisible = button != nil
         if let button { self.button.label = button }
         widget.isRevealed = true

@@ -30,7 +30,7 @@ final class PickWindow {
     private let message = Label("", wraps: true)
     private let take = Button(icon: icon("photo"), "Take a Photo")
     private let choose = Button("Choose")
-    private let toasts: ToastOverlay
+    private let toast = Toast()
     private let done: ([String]) -> Void
     private var items: [LibraryItem] = []
     private var buttons: [ToggleButton] = []
@@ -59,8 +59,12 @@ final class PickWindow {
             vertical: true,
             [header, message, ScrolledWindow(downwards: grid).expand()]
         )
-        toasts = ToastOverlay(column)
-        window = Window(application, title: wish.title, size: Size(width: 640, height: 480), toasts)
+        window = Window(
+            application,
+            title: wish.title,
+            size: Size(width: 640, height: 480),
+            toast.over(column)
+        )
         window.belongs(to: self)
         take.isVisible = wish.kind != .movie
         take.onClick { [unowned self] in takePhoto() }
@@ -115,7 +119,7 @@ final class PickWindow {
                 } else {
                     show(Array(found.prefix(Self.count)))
                 }
-            case .failure(let error): toasts.show(PictureWindow.words(error))
+            case .failure(let error): toast.show(PictureWindow.words(error))
             }
         }
     }
@@ -169,7 +173,7 @@ final class PickWindow {
                 chosen += photos.compactMap { $0["path"]?.string }
                 mark()
                 load()
-            case .failure(let error): toasts.show(PictureWindow.words(error))
+            case .failure(let error): toast.show(PictureWindow.words(error))
             }
         }
     }

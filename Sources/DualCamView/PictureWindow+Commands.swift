@@ -14,7 +14,7 @@ extension PictureWindow {
         case .scene(let number): applyScene(number)
         case .saveScene:
             saveScene(over: window) { [weak self] name, error in
-                if error == nil { self?.tell("Saved “\(name)”") }
+                if error == nil { self?.toast.show("Saved “\(name)”") }
                 self?.report(error)
             }
         case .title: editTitle()
@@ -35,7 +35,7 @@ extension PictureWindow {
         case .toggleMicrophone:
             recordsSound.toggle()
             followMenu()
-            tell(recordsSound ? "Recordings have sound" : "Recordings are silent")
+            toast.show(recordsSound ? "Recordings have sound" : "Recordings are silent")
         case .togglePictures:
             strip.isOpen.toggle()
             showControls()
@@ -161,17 +161,11 @@ extension PictureWindow {
         strip.onCommand = { [unowned self] in perform($0) }
         strip.onTrouble = { [unowned self] in report($0) }
         strip.onOpen = { [unowned self] uri in
-            application.open(uri) { [weak self] in self?.tell("No app here can open this") }
+            application.open(uri) { [weak self] in self?.toast.show("No app here can open this") }
         }
         strip.onRemoval = { [unowned self] message, undo, finish in
             toast.show(message, button: "Undo", undo, dismissed: finish)
         }
-    }
-
-    /// Shows words for some seconds, and says them.
-    func tell(_ words: String, button: String? = nil, _ action: @escaping () -> Void = {}) {
-        toast.show(words, button: button, action)
-        say(words)
     }
 
     func cancelSelfTimer() { call(\CaptureInterface.cancelSelfTimer) }
@@ -189,7 +183,7 @@ extension PictureWindow {
             guard let self else { return }
             switch answer {
             case .success(let photos):
-                tell(photos.count == 1 ? "Photo saved" : "\(photos.count) photos saved")
+                toast.show(photos.count == 1 ? "Photo saved" : "\(photos.count) photos saved")
             case .failure(let error): report(error)
             }
         }
@@ -203,7 +197,7 @@ extension PictureWindow {
                 switch answer {
                 case .success(let files):
                     let reason = files.lazy.compactMap { $0["reason"]?.string?.sentence }.first
-                    self?.tell(reason ?? "Recording saved", button: "Show") {
+                    self?.toast.show(reason ?? "Recording saved", button: "Show") {
                         if self?.strip.isOpen == false { self?.perform(.togglePictures) }
                     }
                 case .failure(let error): self?.report(error)

@@ -106,7 +106,7 @@ extension PictureWindow {
         case .drop(let x, let y):
             guard let place = place(x, y) else { return settle(at: lifted?.other) }
             set(insetPlace: place)
-            if Corner(at: place) == nil { tell("It stays where you dropped it") }
+            if Corner(at: place) == nil { toast.show("It stays where you dropped it") }
             settle(at: lifted?.inset(at: place))
         case .putBack: settle(at: lifted?.other)
         case .moveWindow:

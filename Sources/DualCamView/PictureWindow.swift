@@ -511,7 +511,9 @@ final class PictureWindow {
         for sentence in news.sentences(since: told) { say(sentence) }
         told = news
         let silence = daemon?[\CaptureInterface.recordingSilence] ?? ""
-        if !silence.isEmpty, silence != toldSilence { tell("Recording without sound: \(silence)") }
+        if !silence.isEmpty, silence != toldSilence {
+            toast.show("Recording without sound: \(silence)")
+        }
         toldSilence = silence
     }
 

@@ -61,6 +61,7 @@ extension Result {
 final class PreferenceRows {
     unowned let owner: PictureWindow
     let pictures: CameraPictures
+    let toast = Toast()
     /// The window, once it is there.
     weak var window: Window?
     private var followers: [(widget: Widget?, show: () -> Void)] = []
@@ -78,7 +79,7 @@ final class PreferenceRows {
 
     /// Reports what went wrong, and shows again what is.
     func done(_ error: DBusError?) {
-        if let error { window?.tell(PictureWindow.words(error)) }
+        if let error { toast.show(PictureWindow.words(error)) }
         follow()
     }
 

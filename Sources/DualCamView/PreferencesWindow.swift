@@ -27,7 +27,8 @@ final class PreferencesWindow: SideWindow {
                 [
                     cameras.page, picture.page, scenes.page, rows.recordingPage,
                     PreferencesPage("Apps", icon: icon("apps"), doctor.groups), rows.generalPage,
-                ]
+                ],
+                wrapped: rows.toast.over
             )
         )
         rows.window = window

@@ -10,7 +10,7 @@ import ViewCore
 /// - Context: bound to GTK's thread.
 final class SetUpWindow: SideWindow {
     private let pictures: CameraPictures
-    private let toasts: ToastOverlay
+    private let toast = Toast()
     private let carousel: Carousel
     private let back = Button(icon: "go-previous-symbolic", "Back")
     private var following: MainLoop.Timer?
@@ -73,7 +73,6 @@ final class SetUpWindow: SideWindow {
         trial.content.append(over)
         trial.say("Click the small picture", "You and your view swap places.")
         carousel = Carousel([question.widget, places.widget, trial.widget])
-        toasts = ToastOverlay(carousel.expand())
         let close = Button(icon: icon("close"), "Close").style("circular")
         let bar = HeaderBar([back], [close], title: carousel.dots)
         super.init(
@@ -82,7 +81,7 @@ final class SetUpWindow: SideWindow {
                 owner.application,
                 title: "Set Up DualCam",
                 size: Size(width: 720, height: 520),
-                Box(vertical: true, [bar.style("flat"), toasts])
+                Box(vertical: true, [bar.style("flat"), toast.over(carousel.expand())])
             )
         )
         close.onClick { [unowned self] in window.close() }
@@ -118,7 +117,7 @@ final class SetUpWindow: SideWindow {
     }
 
     private func done(_ error: DBusError?) {
-        if let error { toasts.show(PictureWindow.words(error)) }
+        if let error { toast.show(PictureWindow.words(error)) }
         follow()
     }
 

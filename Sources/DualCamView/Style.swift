@@ -154,7 +154,7 @@ func styleSheet(_ scale: Double) -> String {
         .presets button { padding: 0 \(px(12)); }
         .lenses button:checked { color: \(amber); }
         .presets button:checked { background: \(amber); color: black; }
-        .contrast .disc, .contrast .bar, .contrast .pill, .contrast .strip,
+        .contrast .disc, .contrast .bar, .contrast .pill, .pill.contrast, .contrast .strip,
         .contrast .lenses, .contrast .presets button {
             background: black; box-shadow: inset 0 0 0 2px white; }
         .contrast .bar button:checked, .contrast .bar button.on, .contrast .tile:checked,

@@ -1,9 +1,6 @@
 import CGTK
 
 extension Window {
-    /// Shows `message` for some seconds at the bottom of a window of preferences.
-    package func tell(_ message: String) { cgtk_preferences_toast(widget, toast(message)) }
-
     /// Lets people choose a picture or a folder, whose path `done` gets.
     package func choose(_ title: String, isFolder: Bool, _ done: @escaping (String) -> Void) {
         let action =

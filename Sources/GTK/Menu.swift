@@ -195,22 +195,3 @@ package final class PopupMenu: Popover {
         gtk_popover_menu_add_child(opaque, top.widget, "top")
     }
 }
-
-/// A place for short messages over `child`.
-package final class ToastOverlay: Widget {
-    package init(_ child: Widget) {
-        super.init(UnsafeMutableRawPointer(adw_toast_overlay_new()))
-        adw_toast_overlay_set_child(opaque, child.widget)
-    }
-
-    /// Shows `message` for some seconds.
-    package func show(_ message: String) { adw_toast_overlay_add_toast(opaque, toast(message)) }
-}
-
-/// Returns a message for an overlay, which takes it over. Its words would be markup; names in them
-/// are not.
-func toast(_ message: String) -> OpaquePointer? {
-    let words = g_markup_escape_text(message, -1)
-    defer { g_free(words) }
-    return adw_toast_new(words)
-}

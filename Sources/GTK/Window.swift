@@ -10,16 +10,22 @@ package final class Window: Widget {
         setUp(title, size)
     }
 
-    /// Creates a window of preferences: `pages`, between which people choose at its top.
+    /// Creates a window of preferences: `pages`, between which people choose at its top. It shows
+    /// what `wrapped` makes of them: libadwaita's own messages over them crash it up to version 1.2
+    /// when one is closed while it appears.
     package init(
         _ application: Application,
         preferences title: String,
         size: Size,
-        _ pages: [PreferencesPage]
+        _ pages: [PreferencesPage],
+        wrapped: (Widget) -> Widget
     ) {
         super.init(cgtk_preferences_window())
         gtk_window_set_application(window, application.cast())
         for page in pages { cgtk_preferences_add(widget, page.widget) }
+        let content = Widget(adw_window_get_content(cast()))
+        adw_window_set_content(cast(), nil)
+        adw_window_set_content(cast(), wrapped(content).widget)
         setUp(title, size)
     }
 

@@ -55,10 +55,6 @@ static inline void cgtk_preferences_add(GtkWidget *window, GtkWidget *page)
 {
     adw_preferences_window_add(ADW_PREFERENCES_WINDOW(window), ADW_PREFERENCES_PAGE(page));
 }
-static inline void cgtk_preferences_toast(GtkWidget *window, AdwToast *toast)
-{
-    adw_preferences_window_add_toast(ADW_PREFERENCES_WINDOW(window), toast);
-}
 static inline GtkNativeDialog *cgtk_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action)
 {
     GtkFileChooserNative *chooser = gtk_file_chooser_native_new(title, parent, action, NULL, NULL);
