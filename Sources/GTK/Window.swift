@@ -25,7 +25,7 @@ package final class Window: Widget {
         for page in pages { cgtk_preferences_add(widget, page.widget) }
         let content = Widget(adw_window_get_content(cast()))
         adw_window_set_content(cast(), nil)
-        adw_window_set_content(cast(), wrapped(content).widget)
+        withExtendedLifetime(wrapped(content)) { adw_window_set_content(cast(), $0.widget) }
         setUp(title, size)
     }
 
