@@ -7,8 +7,6 @@ import ViewCore
 
 /// The live picture of each camera: its preview or, as long as there is none, its part of the
 /// stream.
-///
-/// - Context: bound to GTK's thread.
 final class CameraPictures {
     private unowned let owner: PictureWindow
     private let previews: PreviewPictures?
@@ -29,10 +27,7 @@ final class CameraPictures {
     /// unless it `isWatched`.
     func update(isWatched: Bool, others: [String] = []) {
         let isWatched = isWatched && owner.daemon?.isPresent == true
-        own = PerRole { role in
-            let choice = owner.choice(of: role)
-            return choice.options[choice.present].device
-        }
+        own = PerRole { owner.choice(of: $0).chosen.device }
         let devices = Role.allCases.map(\.rawValue) + others
         previews?.follow(isWatched ? devices : [])
         for device in devices {
@@ -62,8 +57,6 @@ final class CameraPictures {
 }
 
 /// A camera's live picture with a word in its corner, and what belongs to it on it.
-///
-/// - Context: bound to GTK's thread.
 final class CameraTile {
     let widget: Overlay
     let picture = Picture()
@@ -92,8 +85,6 @@ final class CameraTile {
 }
 
 /// A scene, small: the cameras' pictures composed as the stream would be.
-///
-/// - Context: bound to GTK's thread.
 final class Miniature {
     let widget: Overlay
     private let size: Size
@@ -113,10 +104,9 @@ final class Miniature {
         widget.add(words.place(.fill, .center, margin: 4))
     }
 
-    /// Shows what `look` makes of `pictures`.
     func show(_ look: SceneLook, _ pictures: CameraPictures) {
         let areas = look.areas(aspect: Double(size.width) / Double(size.height))
-        words.text = look.words
+        words.text = look.settings.title?.text ?? ""
         for (picture, area, role) in [
             (main, areas.main, look.main), (other, areas.other, look.main.other),
         ] {
@@ -127,8 +117,8 @@ final class Miniature {
             self.place.move(picture, x: place.x, y: place.y)
             picture.show(pictures[role])
         }
-        let isRound = look.shape == .circle && areas.hasInset
-        other.style("round", if: isRound)
-        other.style("bordered", if: areas.hasInset && look.shape != .person)
+        let shape = look.settings.scene.style.insetShape
+        other.style("round", if: areas.hasInset && shape == .circle)
+        other.style("bordered", if: areas.hasInset && shape != .person)
     }
 }

@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The page of the cameras: what each sees, and how it takes its pictures.
-///
-/// - Context: bound to GTK's thread.
 final class CamerasPage {
     let page: PreferencesPage
     private unowned let rows: PreferenceRows
@@ -37,8 +35,7 @@ final class CamerasPage {
             rooms = RoomTiles(role, rows)
             let path = role.path
             let camera = ValuePlace("\(path) Device") { [unowned rows] _ in
-                let choice = rows.owner.choice(of: role)
-                return .string(choice.options[choice.present].device)
+                .string(rows.owner.choice(of: role).chosen.device)
             } set: { [unowned rows] _, value, done in
                 rows.owner.use(value.string ?? "", as: role, done)
             }
@@ -70,7 +67,6 @@ final class CamerasPage {
         let name: String
         let minimum, maximum, step, initial: Int
 
-        /// Creates the facts of one that Image lists.
         init?(_ listed: [String: Value]) {
             guard let name = listed["name"]?.string, let minimum = listed["minimum"]?.integer,
                 let maximum = listed["maximum"]?.integer, let step = listed["step"]?.integer,
@@ -145,8 +141,8 @@ final class CamerasPage {
     private func follow() {
         exchange.isSensitive = rows.owner.exchangeable != nil
         for role in Role.allCases {
-            let (parts, choice) = (cameras[role], rows.owner.choice(of: role))
-            parts.controls.title = choice.options[choice.present].name
+            let parts = cameras[role]
+            parts.controls.title = rows.owner.choice(of: role).chosen.name
             for button in [parts.mirror, parts.turn] { button.isSensitive = rows.isPresent }
             let lenses = rows.daemon?[\CameraInterface.lenses, at: role.path] ?? []
             parts.lens.isVisible = lenses.count > 1
@@ -189,7 +185,6 @@ final class CamerasPage {
         if !camera.isEmpty { daemon.call(\ControlsInterface.listRaw, at: role.path, ()) }
     }
 
-    /// Shows the image controls that the camera has now.
     private func followImage(_ role: Role) {
         let (path, controls) = (role.path, cameras[role].controls)
         let listed = rows.daemon?[\ControlsInterface.image, at: path] ?? []
@@ -246,7 +241,6 @@ final class CamerasPage {
         old.forEach(group.remove)
     }
 
-    /// Shows what the cameras see now.
     func show() {
         for role in Role.allCases {
             let isOpening = rows.daemon?[\CameraInterface.state, at: role.path] == "opening"

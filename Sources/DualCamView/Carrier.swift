@@ -5,28 +5,19 @@ import Platform
 
 /// The inset in the hand: its last picture, which follows, a cover over its home, where the stream
 /// goes on showing it, and the outline of where it would go.
-///
-/// - Context: bound to GTK's thread.
 final class Carrier {
     let widget: Overlay
     private let fixed = Fixed()
     private let copy = Picture()
-    private let outline: DrawingArea
+    private let outline = DrawingArea()
     private var start = Rect(x: 0, y: 0, width: 0, height: 0)
     private var place = Rect(x: 0, y: 0, width: 0, height: 0)
     private var isFollowing = false
-    private let marks = Marks()
-
     /// The places that are outlined; `nil` while nothing is carried.
-    private final class Marks {
-        var home: Rect?
-        var target: Rect?
-        /// The edges that it snaps to.
-        var guides: [Rect] = []
-        var isRound = false
-
-        func radius(_ rect: Rect) -> Double { isRound ? rect.width / 2 : 9 }
-    }
+    private var home, target: Rect?
+    /// The edges that it snaps to.
+    private var guides: [Rect] = []
+    private var isRound = false
 
     /// The time in which it settles, in seconds.
     private static let settling = 0.25
@@ -34,37 +25,38 @@ final class Carrier {
     private static let lift = 1.07
 
     init() {
-        let marks = marks
-        outline = DrawingArea { canvas, _ in
-            if let home = marks.home {
-                let radius = marks.radius(home)
-                canvas.fill(home, radius: marks.isRound ? radius : 4, .black(1))
-                canvas.outline(home.inset(by: 1), radius: radius, width: 2, dash: 6, .white())
-            }
-            for guide in marks.guides {
-                canvas.fill(guide.inset(by: -2), .black(0.6))
-                canvas.fill(guide.inset(by: -1), .amber)
-            }
-            if let target = marks.target, target != marks.home, !marks.guides.isEmpty {
-                let radius = marks.radius(target)
-                canvas.outline(target.inset(by: 1), radius: radius, width: 4, .black(0.6))
-                canvas.outline(target.inset(by: 1), radius: radius, width: 2, .amber)
-            }
-        }
         widget = Overlay(outline)
         copy.style("carried").clip()
         fixed.add(copy)
         widget.add(fixed)
         widget.isTarget = false
         widget.isVisible = false
+        outline.onDraw { [unowned self] canvas, _ in draw(on: canvas) }
+    }
+
+    private func draw(on canvas: Canvas) {
+        func radius(_ rect: Rect) -> Double { isRound ? rect.width / 2 : 9 }
+        if let home {
+            canvas.fill(home, radius: isRound ? radius(home) : 4, .black(1))
+            canvas.outline(home.inset(by: 1), radius: radius(home), width: 2, dash: 6, .white())
+        }
+        for guide in guides {
+            canvas.fill(guide.inset(by: -2), .black(0.6))
+            canvas.fill(guide.inset(by: -1), .amber)
+        }
+        if let target, target != home, !guides.isEmpty {
+            let edge = target.inset(by: 1)
+            canvas.outline(edge, radius: radius(target), width: 4, .black(0.6))
+            canvas.outline(edge, radius: radius(target), width: 2, .amber)
+        }
     }
 
     /// Picks up what is at `rect` of the window, and looks like `picture`.
     func lift(_ rect: Rect, _ picture: Texture?, isRound: Bool) {
-        marks.isRound = isRound
+        self.isRound = isRound
         copy.style("round", if: isRound)
         start = rect.inset(by: -rect.width * (Self.lift - 1) / 2)
-        (marks.home, isFollowing) = (rect, true)
+        (home, isFollowing) = (rect, true)
         copy.show(picture)
         // It may still fade from the time before.
         copy.opacity = 1
@@ -80,25 +72,25 @@ final class Carrier {
         rect.x += x
         rect.y += y
         move(to: rect)
-        guard marks.target != target else { return }
-        (marks.target, marks.guides) = (target, guides)
+        guard target != self.target else { return }
+        (self.target, self.guides) = (target, guides)
         outline.redraw()
     }
 
     /// Eases into `target`, and is gone.
     func settle(at target: Rect) {
         isFollowing = false
-        (marks.target, marks.guides) = (nil, [])
+        (self.target, guides) = (nil, [])
         // At home it stays covered until it is there.
-        if target != marks.home { marks.home = nil }
+        if target != home { home = nil }
         outline.redraw()
         let (from, begin) = (place, MonotonicClock.now)
         widget.onFrame { [weak self] in
             guard let self, !isFollowing else { return false }
             let phase = (MonotonicClock.now - begin).seconds / Self.settling
             move(to: from.interpolated(to: target, fraction: Easing.out(min(1, phase))))
-            if phase >= 1, marks.home != nil {
-                marks.home = nil
+            if phase >= 1, home != nil {
+                home = nil
                 outline.redraw()
             }
             // The stream's own is beneath by then, and shows through.

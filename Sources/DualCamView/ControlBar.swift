@@ -6,8 +6,6 @@ import ViewCore
 
 /// The controls at the bottom of the picture: five, or in Pro mode those that stay in reach, with
 /// the values between them.
-///
-/// - Context: bound to GTK's thread.
 final class ControlBar {
     let widget: Revealer
     var onCommand: (ViewCore.Command) -> Void = { _ in }
@@ -28,7 +26,6 @@ final class ControlBar {
     private let pro = ToggleButton(toggle: icon("pro"), "Pro Mode")
     private let more = Button(icon: icon("more"), "Menu")
 
-    /// Creates the bar with the `values` of Pro mode.
     init(_ daemon: DaemonMirror?, values: Widget) {
         self.daemon = daemon
         self.values = values
@@ -56,7 +53,6 @@ final class ControlBar {
     /// `true` while Pro mode's values are between the controls.
     var isPro: Bool { values.isVisible }
 
-    /// The controls that open what belongs to them.
     var openers: (layout: Widget, more: Widget) { (layout, more) }
 
     /// Shows as many controls as fit into `width`, with letters `scale` times as large as usual;

@@ -5,30 +5,22 @@ import Platform
 import ViewCore
 
 /// The dial as it is drawn: a scale that slides under a needle.
-///
-/// - Context: bound to GTK's thread.
 final class DialFace {
-    private(set) var widget: DrawingArea
-    private let look = Look()
+    let widget = DrawingArea()
     private var isMoving = false
-
-    /// The content.
-    private final class Look {
-        var scale: DialScale?
-        /// The position at the needle, on its way to the scale's.
-        var shown: Double?
-        var pull = 0.0
-        var isAtEnd = false
-        var bump: (sign: Double, begin: Timestamp)?
-    }
+    private var scale: DialScale?
+    /// The position at the needle, on its way to the scale's.
+    private var shown: Double?
+    private var offset = 0.0
+    private var isAtEnd = false
+    private var bumping: (sign: Double, begin: Timestamp)?
 
     private static let spacing = 15.3
     /// The time in which the scale goes most of its way, in seconds.
     private static let glide = 0.12
 
     init() {
-        let look = look
-        widget = DrawingArea { canvas, size in Self.draw(look, canvas, size) }
+        widget.onDraw { [unowned self] canvas, size in draw(on: canvas, size) }
         widget.request(height: 80)
         widget.named("Dial")
         widget.setCursor("ns-resize")
@@ -38,25 +30,24 @@ final class DialFace {
     var isLow = false { didSet { widget.request(height: isLow ? 54 : 80) } }
 
     func show(_ scale: DialScale) {
-        let isOther = look.scale?.name.prefix(4) != scale.name.prefix(4)
-        guard scale != look.scale else { return }
-        look.scale = scale
+        let isOther = self.scale?.name.prefix(4) != scale.name.prefix(4)
+        guard scale != self.scale else { return }
+        self.scale = scale
         widget.named("\(scale.name) \(scale.current)")
-        if isOther || look.shown == nil { look.shown = scale.position }
+        if isOther || shown == nil { shown = scale.position }
         move()
     }
 
     /// Shows how far the hand pulls beyond an end.
     func pull(_ offset: Double, isAtEnd: Bool) {
-        guard offset != look.pull || isAtEnd != look.isAtEnd else { return }
-        look.pull = offset
-        look.isAtEnd = isAtEnd
+        guard offset != self.offset || isAtEnd != self.isAtEnd else { return }
+        (self.offset, self.isAtEnd) = (offset, isAtEnd)
         widget.redraw()
     }
 
     func bump(isHigh: Bool) {
-        look.isAtEnd = true
-        look.bump = (isHigh ? 1 : -1, MonotonicClock.now)
+        isAtEnd = true
+        bumping = (isHigh ? 1 : -1, MonotonicClock.now)
         move()
     }
 
@@ -79,17 +70,17 @@ final class DialFace {
 
     private func advance(by seconds: Double, _ now: Timestamp) -> Bool {
         var isAtRest = true
-        if let goal = look.scale?.position {
-            let present = look.shown ?? goal
+        if let goal = scale?.position {
+            let present = shown ?? goal
             let left = (goal - present) * max(0, 1 - 3 * seconds / Self.glide)
-            look.shown = abs(left) < 0.01 ? goal : goal - left
-            isAtRest = look.shown == goal
+            shown = abs(left) < 0.01 ? goal : goal - left
+            isAtRest = shown == goal
         } else {
-            look.shown = nil
+            shown = nil
         }
-        if let bump = look.bump {
+        if let bump = bumping {
             if DialMotion.push(after: (now - bump.begin).seconds) == nil {
-                look.bump = nil
+                bumping = nil
             } else {
                 isAtRest = false
             }
@@ -97,7 +88,7 @@ final class DialFace {
         return isAtRest
     }
 
-    private static func draw(_ look: Look, _ canvas: Canvas, _ size: Size) {
+    private func draw(on canvas: Canvas, _ size: Size) {
         let width = min(620, Double(size.width))
         let face = Rect(
             x: (Double(size.width) - width) / 2,
@@ -109,19 +100,19 @@ final class DialFace {
         canvas.fill(face, radius: 20, .black(hasEdges ? 1 : 0.84))
         let edge = Color.white(hasEdges ? 1 : 0.12)
         canvas.outline(face.inset(by: 0.5), radius: 20, width: hasEdges ? 2 : 1, edge)
-        guard let scale = look.scale else { return }
+        guard let scale else { return }
         let text = textScale
         if face.height > 60 {
             canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13 * text, .white(0.9))
         }
-        var offset = look.pull
-        if let bump = look.bump {
+        var offset = offset
+        if let bump = bumping {
             let seconds = (MonotonicClock.now - bump.begin).seconds
             offset += bump.sign * (DialMotion.push(after: seconds) ?? 0)
         }
-        canvas.clipped(to: face, radius: 20) { marks(look, scale, canvas, face, offset, text) }
+        canvas.clipped(to: face, radius: 20) { drawMarks(scale, on: canvas, face, offset, text) }
         let needle = Rect(x: face.midX - 1.5, y: face.y + 8, width: 3, height: 22)
-        canvas.fill(needle, radius: 1.5, look.isAtEnd ? .red : .amber)
+        canvas.fill(needle, radius: 1.5, isAtEnd ? .red : .amber)
         if !scale.current.isEmpty, !scale.marks.isEmpty {
             canvas.write(
                 scale.current,
@@ -134,19 +125,18 @@ final class DialFace {
         }
     }
 
-    private static func marks(
-        _ look: Look,
+    private func drawMarks(
         _ scale: DialScale,
-        _ canvas: Canvas,
+        on canvas: Canvas,
         _ face: Rect,
         _ offset: Double,
         _ text: Double
     ) {
-        guard let shown = look.shown else { return }
+        guard let shown else { return }
         // Labels never touch the one at the needle, nor each other.
         var lastEnd = -Double.infinity
         for mark in scale.marks {
-            let x = face.midX + (mark.position - shown) * spacing - offset
+            let x = face.midX + (mark.position - shown) * Self.spacing - offset
             guard x > face.x, x < face.maxX else { continue }
             let edge = min(1, min(x - face.x, face.maxX - x) / 60)
             let isLong = mark.label != nil

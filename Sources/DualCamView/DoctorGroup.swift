@@ -7,8 +7,6 @@ import Platform
 import ViewCore
 
 /// The apps where the stream can be picked: the findings of `dualcamctl doctor`, and their fixes.
-///
-/// - Context: bound to GTK's thread.
 final class DoctorGroup {
     private unowned let rows: PreferenceRows
     private let again = Button("Check Again").style("flat")

@@ -2,8 +2,6 @@ import DBusKit
 import GTK
 
 /// The feel and sound of a dial's stops: on phones and tablets through feedbackd.
-///
-/// - Context: bound to GTK's thread.
 final class Feedback {
     /// `true` if stops are heard, too.
     var hasSound = false

@@ -1,9 +1,8 @@
 import DBusKit
 import Glibc
+import ViewCore
 
 /// Keys that work in other programs, too: the portal's GlobalShortcuts.
-///
-/// - Context: bound to GTK's thread.
 final class GlobalKeys {
     enum State: Equatable {
         /// The portal has not answered yet.
@@ -17,20 +16,18 @@ final class GlobalKeys {
         case refused
     }
 
-    /// A command that can have a key: its name, its effect, and the proposed key.
-    static let shortcuts: [(id: String, words: String, key: String)] = [
-        ("swap", "Swap the two pictures", "CTRL+ALT+s"),
-        ("privacy", "Turn privacy on or off", "CTRL+ALT+h"),
-        ("photo", "Take a photo", "CTRL+ALT+c"),
-        ("record", "Start or stop recording", "CTRL+ALT+r"),
-        ("next-scene", "Show the next scene", "CTRL+ALT+n"),
+    /// The commands that can have a key: their names, their effects, and the proposed keys.
+    static let shortcuts: [(id: String, command: Command, words: String, key: String)] = [
+        ("swap", .swap, "Swap the two pictures", "CTRL+ALT+s"),
+        ("privacy", .togglePrivacy, "Turn privacy on or off", "CTRL+ALT+h"),
+        ("photo", .photo, "Take a photo", "CTRL+ALT+c"),
+        ("record", .record, "Start or stop recording", "CTRL+ALT+r"),
+        ("next-scene", .nextScene, "Show the next scene", "CTRL+ALT+n"),
     ]
 
     private(set) var state = State.unknown { didSet { if state != oldValue { onChange() } } }
-    /// Called after a change of the state.
     var onChange: () -> Void = {}
-    /// Called with the name of what a key asks for.
-    private let onKey: (String) -> Void
+    private let onKey: (Command) -> Void
     private let connection: BusConnection
     private var ownerWatch: BusConnection.Subscription?
     private var activations: BusConnection.Subscription?
@@ -46,7 +43,7 @@ final class GlobalKeys {
     private static let interface = "org.freedesktop.portal.GlobalShortcuts"
 
     /// Looks for the portal on `connection`; with `wants`, the keys are to work at once.
-    init(_ connection: BusConnection, wants: Bool, onKey: @escaping (String) -> Void) {
+    init(_ connection: BusConnection, wants: Bool, onKey: @escaping (Command) -> Void) {
         self.connection = connection
         self.wants = wants
         self.onKey = onKey
@@ -134,9 +131,11 @@ final class GlobalKeys {
                 )
             ) { [unowned self] signal in
                 guard signal.arguments.count >= 2, signal.arguments[0].objectPath == session,
-                    let id = signal.arguments[1].string
+                    let shortcut = Self.shortcuts.first(where: {
+                        $0.id == signal.arguments[1].string
+                    })
                 else { return }
-                onKey(id)
+                onKey(shortcut.command)
             }
             bindShortcuts()
         }

@@ -3,8 +3,6 @@ import Glibc
 import Platform
 
 /// KWin on Wayland, where no program may put its window above others: a script of KWin's may.
-///
-/// - Context: bound to GTK's thread.
 enum KWinScript {
     private static let name = "org.kde.KWin"
     private static let plugin = "dualcam-view"

@@ -3,8 +3,6 @@ import GTK
 import ViewCore
 
 /// The list of keys, and what each does.
-///
-/// - Context: bound to GTK's thread.
 final class KeysWindow: SideWindow {
     init(over owner: PictureWindow) {
         let rows = ViewCore.Command.keys.map { key in

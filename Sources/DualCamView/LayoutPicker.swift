@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The layouts to choose from, each as it would be now.
-///
-/// - Context: bound to GTK's thread.
 final class LayoutTiles {
     let group: ToggleGroup<Layout>
     private unowned let owner: PictureWindow
@@ -24,31 +22,26 @@ final class LayoutTiles {
         )
     }
 
-    /// Shows which one there is now.
     func follow() {
         let isPresent = owner.daemon?.isPresent == true
-        group.chosen = isPresent ? owner.look.layout : nil
+        group.chosen = isPresent ? owner.look.settings.scene.style.layout : nil
         for (_, button) in group.buttons { button.isSensitive = isPresent }
     }
 
-    /// Shows what the cameras see now.
     func show(_ pictures: CameraPictures) {
         var look = owner.look
         // One camera can be shown at any time.
-        look.isInsetVisible = true
+        look.settings.scene.style.insetVisible = true
         for (layout, miniature) in miniatures {
-            look.layout = layout
+            look.settings.scene.style.layout = layout
             miniature.show(look, pictures)
         }
     }
 }
 
 /// The layouts over the picture, and what belongs to them.
-///
-/// - Context: bound to GTK's thread.
 final class LayoutPicker {
     let popover: Popover
-    /// Called when it is opened, and when it is closed.
     var onOpen: (Bool) -> Void = { _ in }
     private unowned let owner: PictureWindow
     private let tiles: LayoutTiles
@@ -58,7 +51,6 @@ final class LayoutPicker {
     private let grounds = LayoutPicker.segments([
         ("crop", "Fill", "fullscreen"), ("blur", "Blur", "blur"), ("black", "Black", "single"),
     ])
-    /// The cameras, while it is open.
     private var pictures: CameraPictures?
     private var watching: MainLoop.Timer?
 
@@ -87,7 +79,6 @@ final class LayoutPicker {
         }
     }
 
-    /// Returns buttons for words, each with what people read, and an icon.
     private static func segments(_ all: [(String, String, String)]) -> ToggleGroup<String> {
         ToggleGroup(
             all.map { word, words, name in
@@ -111,15 +102,13 @@ final class LayoutPicker {
         pictures.map(tiles.show)
     }
 
-    /// Shows what is chosen now.
     func follow() {
         let daemon = owner.daemon
         tiles.follow()
         shapes.chosen = daemon?[\SceneInterface.insetShape]
-        let layout = owner.look.layout
-        let ground = daemon?[\SceneInterface.background].flatMap(Background.init) ?? .auto
-        grounds.chosen = ground.shown(in: layout).rawValue
-        for (_, button) in shapes.buttons { button.isSensitive = layout == .pip }
+        let style = owner.look.settings.scene.style
+        grounds.chosen = style.background.shown(in: style.layout).rawValue
+        for (_, button) in shapes.buttons { button.isSensitive = style.layout == .pip }
     }
 }
 

@@ -50,7 +50,6 @@ extension PreferenceRows {
         }
     }
 
-    /// Returns the row of a folder, which is `key` of the configuration.
     private func folderRow(_ title: String, _ key: String, _ usual: UserDirectory) -> GTK.Row {
         let open = Button("Show in Files").named("Show \(title) in Files")
         let choose = Button(icon: icon("folder"), "Choose the Folder of \(title)")

@@ -6,23 +6,17 @@ import GTK
 import Platform
 
 /// A window that adds a camera, whose live picture it shows, and makes it one of the two pictures.
-///
-/// - Context: bound to GTK's thread.
 class NewCameraWindow: SideWindow {
     let tile = CameraTile(Size(width: 384, height: 216))
     let words = Label("", wraps: true)
-    /// The buttons that use the camera.
     let uses = Box(spacing: 12).place(.center, .center)
     let previews: PreviewPictures?
     /// The camera, by the word for `Camera.Use`, with its user and password.
     var camera: (device: String, login: Options<Control.Login>)?
-    /// The words for what went wrong last.
     var trouble: String?
-    /// The camera's last picture.
     private(set) var picture: Paintable?
     private var following: MainLoop.Timer?
 
-    /// Creates the window, with what is before and after the picture, its words and the buttons.
     init(over owner: PictureWindow, _ title: String, before: [Widget], after: [Widget] = []) {
         previews = owner.daemon.flatMap { try? PreviewPictures($0) }
         let content = before + [tile.widget, words, uses] + after
@@ -54,7 +48,6 @@ class NewCameraWindow: SideWindow {
         show()
     }
 
-    /// Shows what there is now.
     func show() {}
 
     /// Shows what the camera sees, while that is wanted.
@@ -81,8 +74,6 @@ class NewCameraWindow: SideWindow {
 
 /// The window that adds a camera on the network: its live picture is the trial of its address and
 /// password, and nothing is stored before.
-///
-/// - Context: bound to GTK's thread.
 final class NetworkWindow: NewCameraWindow {
     private let address = EntryRow("Address")
     private let user = EntryRow("User")
@@ -105,7 +96,6 @@ final class NetworkWindow: NewCameraWindow {
         address.grabFocus()
     }
 
-    /// Tries what people wrote.
     private func begin() {
         let text = address.text.filter { $0 != " " }
         guard !text.isEmpty else { return }

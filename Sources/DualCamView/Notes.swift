@@ -8,8 +8,6 @@ import ViewCore
 func icon(_ name: String) -> String { "dualcam-\(name)-symbolic" }
 
 /// The words instead of a picture, or at the top of a live one.
-///
-/// - Context: bound to GTK's thread.
 final class SituationNote {
     /// The words in the middle.
     let page: Widget
@@ -80,8 +78,6 @@ final class SituationNote {
 }
 
 /// One message over a window, with at most one action. A new one takes its place.
-///
-/// - Context: bound to GTK's thread.
 final class Toast {
     let widget: Revealer
     private let pill: Box
@@ -146,53 +142,47 @@ final class Toast {
 }
 
 /// The time of a recording, the level of its sound, and its end.
-///
-/// - Context: bound to GTK's thread.
 final class RecordingPill {
     let widget: Widget
     var onStop: () -> Void = {}
     private let dot = Box().style("dot").place(.center, .center)
     private let time = Label("0:00")
-    private let bar: DrawingArea
+    private let bar = DrawingArea()
     private let stop = Button(icon: icon("stop"), "Stop Recording")
-    private let meter = Meter()
+    /// The full share of the bar, 0 … 1; `nil` without sound.
+    private var filled: Double?
     private var measures = false
     private var isSmall = false
-
-    /// The bar's content.
-    private final class Meter {
-        /// The full share of the bar, 0 … 1; `nil` without sound.
-        var filled: Double?
-    }
 
     /// The marks of the meter; the last two are loud.
     private static let marks = 9
 
     init() {
-        let meter = meter
-        bar = DrawingArea { canvas, size in
-            guard let filled = meter.filled else { return }
-            for index in 0..<Self.marks {
-                let mark = Rect(x: Double(index * 5), y: 0, width: 3, height: Double(size.height))
-                let isFull = filled * Double(Self.marks) > Double(index)
-                let color: Color = index < Self.marks - 2 ? .white() : .amber
-                canvas.fill(mark, radius: 1, isFull ? color : .white(0.3))
-            }
-        }
         bar.request(width: Self.marks * 5 - 2, height: 14)
         bar.place(.center, .center)
         bar.isVisible = false
         stop.style("disc").keepsFocus().place(.center, .center)
         widget = Box(spacing: 8, [dot, time, bar, stop]).style("pill", "recording")
         widget.isVisible = false
+        bar.onDraw { [unowned self] in draw(on: $0, $1) }
         stop.onClick { [unowned self] in onStop() }
+    }
+
+    private func draw(on canvas: Canvas, _ size: Size) {
+        guard let filled else { return }
+        for index in 0..<Self.marks {
+            let mark = Rect(x: Double(index * 5), y: 0, width: 3, height: Double(size.height))
+            let isFull = filled * Double(Self.marks) > Double(index)
+            let color: Color = index < Self.marks - 2 ? .white() : .amber
+            canvas.fill(mark, radius: 1, isFull ? color : .white(0.3))
+        }
     }
 
     /// Shows the time alone where there is little room.
     func fit(_ room: Size) {
         isSmall = room.width < 280
         stop.isVisible = !isSmall
-        show(level: meter.filled)
+        show(level: filled)
     }
 
     func follow(_ daemon: DaemonMirror?, isSeen: Bool) {
@@ -201,7 +191,7 @@ final class RecordingPill {
         if (isRecording && isSeen) != measures {
             measures = isRecording && isSeen
             daemon?.call(\CaptureInterface.measureSound, measures)
-            if !measures { meter.filled = nil }
+            if !measures { filled = nil }
         }
         guard isRecording else { return }
         let isPaused = daemon?[\CaptureInterface.recordingPaused] ?? false
@@ -215,7 +205,7 @@ final class RecordingPill {
     func take(level: Double?) { show(level: level.map { SoundMeter.filled($0) }) }
 
     private func show(level: Double?) {
-        meter.filled = level
+        filled = level
         bar.isVisible = level != nil && !isSmall
         bar.redraw()
     }

@@ -7,23 +7,19 @@ import ViewCore
 
 /// A page over the picture of its camera, to be straightened: four corners to drag, and the result.
 /// The stream shows nothing of it until it is done.
-///
-/// - Context: bound to GTK's thread.
 final class PageEditor {
     let widget: Overlay
     var onTrouble: (DBusError) -> Void = { _ in }
-    /// Called once it is closed.
     var onClose: () -> Void = {}
 
     private let daemon: DaemonMirror?
-    private let area: DrawingArea
-    private let handles: [DrawingArea]
+    private let area = DrawingArea()
+    private let handles = PageEditor.names.map { _ in DrawingArea() }
     private let fixed = Fixed()
     private let bar: Box
     private let words: [Label]
     private let ink, freeze, lock: ToggleButton
     private let straighten = Button("Straighten")
-    private let look = Look()
     private var role = Role.back
     /// `nil` while it is closed.
     private var pictures: WholePictures?
@@ -35,41 +31,27 @@ final class PageEditor {
     private var isMoved = false
     /// The places of the picture's own corners in the terms of the property Perspective.
     private var edges: [NormalizedPoint] = []
-
-    /// The content.
-    private final class Look {
-        var corners = PageCorners.usual
-        var picture: Pixels?
-        /// The picture as large as it is shown.
-        var small: Pixels?
-        var place = Rect(x: 0, y: 0, width: 0, height: 0)
-        var result: Pixels?
-        /// The corner that is carried, or has the keyboard.
-        var current: Int?
-        /// `true` while it is moved, and its surroundings are shown larger.
-        var isNear = false
-    }
+    private var corners = PageCorners.usual
+    private var picture: Pixels?
+    /// The picture as large as it is shown.
+    private var small: Pixels?
+    private var place = Rect(x: 0, y: 0, width: 0, height: 0)
+    private var result: Pixels?
+    /// The corner that is carried, or has the keyboard.
+    private var current: Int?
+    /// `true` while it is moved, and its surroundings are shown larger.
+    private var isNear = false
 
     private static let names = ["Top Left", "Top Right", "Bottom Right", "Bottom Left"]
     /// The sizes of a corner, of what it can be grasped by, and of the loupe.
     private static let (side, reach, loupe) = (24.0, 32.0, 136.0)
-    private static let result = Size(width: 176, height: 99)
+    private static let resultSize = Size(width: 176, height: 99)
     private static let keys: [String: (Double, Double)] = [
         "Left": (-1, 0), "Right": (1, 0), "Up": (0, -1), "Down": (0, 1),
     ]
 
     init(_ daemon: DaemonMirror?) {
         self.daemon = daemon
-        let look = look
-        area = DrawingArea { canvas, size in Self.draw(look, canvas, size) }
-        handles = Self.names.indices.map { index in
-            DrawingArea { canvas, size in
-                let disc = Rect(size).inset(by: 1)
-                let isCurrent = look.current == index
-                canvas.fill(disc, radius: disc.width / 2, isCurrent ? .amber : .white())
-                canvas.ring(disc, width: 2, .black(0.84))
-            }
-        }
         func part(_ name: String, _ words: String) -> (Box, Label) {
             let label = Label(words)
             return (Box(spacing: 8, [Image(icon: icon(name)), label]), label)
@@ -96,11 +78,17 @@ final class PageEditor {
             handle.named("\(Self.names[index]) Corner")
             handle.request(width: Int(Self.side), height: Int(Self.side))
             handle.isFocusable = true
+            handle.onDraw { [unowned self] canvas, size in
+                let disc = Rect(size).inset(by: 1)
+                canvas.fill(disc, radius: disc.width / 2, current == index ? .amber : .white())
+                canvas.ring(disc, width: 2, .black(0.84))
+            }
             fixed.add(handle)
             handle.onKey { [unowned self] in press($0, index) }
             handle.onFocus { [unowned self] in show(current: $0 ? index : nil) }
         }
         area.named("The picture of the page")
+        area.onDraw { [unowned self] in draw(on: $0, $1) }
         area.onDrag { [unowned self] drag, _ in self.drag(drag) }
         cancel.onClick { [unowned self] in close() }
         find.onClick { [unowned self] in findPage(isAsked: true) }
@@ -114,8 +102,8 @@ final class PageEditor {
     /// Shows what the camera of `role` sees, over all that is beneath.
     func open(_ role: Role) {
         guard let daemon, !isOpen else { return }
-        (self.role, look.corners, hasCorners, isMoved) = (role, .usual, false, false)
-        (look.picture, look.small, look.result) = (nil, nil, nil)
+        (self.role, corners, hasCorners, isMoved) = (role, .usual, false, false)
+        (picture, small, result) = (nil, nil, nil)
         ink.isOn = daemon[\CameraInterface.ink, at: role.path] ?? false
         freeze.isOn = daemon[\CameraInterface.frozen, at: role.path] ?? false
         lock.isOn = isLocked
@@ -125,7 +113,7 @@ final class PageEditor {
             { [unowned self] in take($0, $1) },
             failed: { [unowned self] in
                 // The next one comes.
-                guard look.picture == nil else { return }
+                guard picture == nil else { return }
                 close()
                 onTrouble($0)
             }
@@ -149,12 +137,12 @@ final class PageEditor {
 
     /// Shows the page as it was chosen, and does what else was.
     private func finish() {
-        guard let daemon, look.picture != nil, let page = look.corners.perspective(in: edges)
+        guard let daemon, picture != nil, let page = corners.perspective(in: edges)
         else { return }
         let path = role.path
         func check(_ error: DBusError?) { if let error { onTrouble(error) } }
-        let corners = page.points.map { Pair($0.x, $0.y) }
-        daemon.set(\CameraInterface.perspective, at: path, to: corners, check)
+        let points = page.points.map { Pair($0.x, $0.y) }
+        daemon.set(\CameraInterface.perspective, at: path, to: points, check)
         if ink.isOn != daemon[\CameraInterface.ink, at: path] {
             daemon.set(\CameraInterface.ink, at: path, to: ink.isOn, check)
         }
@@ -175,13 +163,13 @@ final class PageEditor {
 
     private func take(_ picture: Pixels, _ corners: [NormalizedPoint]) {
         guard picture.size.area > 0 else { return }
-        (look.picture, edges) = (picture, corners)
+        (self.picture, edges) = (picture, corners)
         fit()
         if !hasCorners {
             hasCorners = true
             let known = daemon?[\CameraInterface.perspective, at: role.path]?.points ?? []
             if let corners = PageCorners(known, in: edges) {
-                look.corners = corners
+                self.corners = corners
             } else {
                 findPage(isAsked: false)
             }
@@ -197,11 +185,11 @@ final class PageEditor {
             [weak self] answer in
             guard let self, isOpen else { return }
             switch answer {
-            case .success(let (corners, _)):
+            case .success(let (points, _)):
                 guard start == nil, isAsked || !isMoved,
-                    let found = PageCorners(corners.points, in: edges)
+                    let found = PageCorners(points.points, in: edges)
                 else { return }
-                look.corners = found
+                corners = found
                 arrange()
             case .failure(let error): if isAsked { onTrouble(error) }
             }
@@ -217,24 +205,24 @@ final class PageEditor {
     }
 
     private func fit() {
-        let size = look.picture?.size ?? Size(width: 16, height: 9)
+        let size = picture?.size ?? Size(width: 16, height: 9)
         var free = Rect(room)
         // Corners below the bar could not be reached.
         free.height = max(1, free.height - 76 * textScale)
-        look.place = free.fitting(aspect: Double(size.width) / Double(size.height))
-        look.small = look.picture?.reduced(toWidth: Int(look.place.width) * widget.scaleFactor)
+        place = free.fitting(aspect: Double(size.width) / Double(size.height))
+        small = picture?.reduced(toWidth: Int(place.width) * widget.scaleFactor)
         for label in words { label.isVisible = Double(room.width) >= 720 * textScale }
     }
 
     /// Shows the corners where they are now, and what comes of them.
     private func arrange() {
         for (index, handle) in handles.enumerated() {
-            let (x, y) = look.place.place(look.corners.points[index])
+            let (x, y) = place.place(corners.points[index])
             fixed.move(handle, x: x - Self.side / 2, y: y - Self.side / 2)
         }
-        straighten.isSensitive = look.picture != nil && look.corners.page != nil
-        look.result = look.corners.page.flatMap {
-            look.picture?.straightened($0, in: Self.result)
+        straighten.isSensitive = picture != nil && corners.page != nil
+        result = corners.page.flatMap {
+            picture?.straightened($0, in: Self.resultSize)
         }
         area.redraw()
     }
@@ -245,15 +233,15 @@ final class PageEditor {
         switch part {
         case .began(let x, let y):
             let reach = Self.reach
-            guard let index = look.corners.nearest(x: x, y: y, in: look.place, reach: reach) else {
+            guard let index = corners.nearest(x: x, y: y, in: place, reach: reach) else {
                 return false
             }
             handles[index].grabFocus()
             show(current: index)
-            (start, look.isNear) = (look.corners.points[index], true)
+            (start, isNear) = (corners.points[index], true)
         case .moved(let x, let y):
-            if let start, let index = look.current { move(index, start, x, y) }
-        case .ended, .cancelled: (start, look.isNear) = (nil, false)
+            if let start, let current { move(current, start, x, y) }
+        case .ended, .cancelled: (start, isNear) = (nil, false)
         }
         area.redraw()
         return true
@@ -265,48 +253,48 @@ final class PageEditor {
             return true
         }
         guard let (x, y) = Self.keys[key] else { return false }
-        look.isNear = true
-        move(index, look.corners.points[index], x, y)
+        isNear = true
+        move(index, corners.points[index], x, y)
         return true
     }
 
     /// Moves a corner by units of the window from where it was.
     private func move(_ index: Int, _ from: NormalizedPoint, _ x: Double, _ y: Double) {
         (hasCorners, isMoved) = (true, true)
-        let (width, height) = (max(1, look.place.width), max(1, look.place.height))
+        let (width, height) = (max(1, place.width), max(1, place.height))
         let point = NormalizedPoint(x: from.x + x / width, y: from.y + y / height)
-        look.corners.move(index, to: point)
+        corners.move(index, to: point)
         arrange()
     }
 
     private func show(current: Int?) {
-        (look.current, look.isNear) = (current, false)
+        (self.current, isNear) = (current, false)
         for handle in handles { handle.redraw() }
         area.redraw()
     }
 
     // MARK: Drawing
 
-    private static func draw(_ look: Look, _ canvas: Canvas, _ size: Size) {
+    private func draw(on canvas: Canvas, _ size: Size) {
         let whole = Rect(size)
         canvas.fill(whole, .black(1))
-        if let small = look.small { canvas.draw(small, in: look.place) }
-        let points = look.corners.points.map(look.place.place)
+        if let small { canvas.draw(small, in: place) }
+        let points = corners.points.map(place.place)
         canvas.polygon(points, outside: whole, .black(0.5))
         canvas.polygon(points, width: 5, .black(0.84))
-        canvas.polygon(points, width: 2, look.corners.page == nil ? .amber : .white())
-        if let result = look.result {
+        canvas.polygon(points, width: 2, corners.page == nil ? .amber : .white())
+        if let result {
             let margin = size.width >= 720 ? 16.0 : 12.0
             // A small window has little room for it.
             let scale = min(1, whole.width / 640)
-            let width = Double(Self.result.width) * scale
+            let width = Double(Self.resultSize.width) * scale
             // Not where the hand is.
-            let isLeft = look.isNear && look.current.map { points[$0].x > whole.midX } ?? false
+            let isLeft = isNear && current.map { points[$0].x > whole.midX } ?? false
             let room = Rect(
                 x: isLeft ? margin : whole.maxX - margin - width,
                 y: margin,
                 width: width,
-                height: Double(Self.result.height) * scale
+                height: Double(Self.resultSize.height) * scale
             )
             let edge = room.inset(by: -3)
             canvas.fill(edge, radius: 9, .black(1))
@@ -315,20 +303,19 @@ final class PageEditor {
                 canvas.draw(result, in: room.fitting(aspect: aspect))
             }
         }
-        if look.isNear, let index = look.current, let picture = look.picture {
-            draw(loupe: points[index], picture, look.place, canvas, whole)
+        if isNear, let current, let picture {
+            draw(loupe: points[current], picture, canvas, whole)
         }
     }
 
     /// Draws what is at a corner three times as large, away from the hand.
-    private static func draw(
+    private func draw(
         loupe corner: (x: Double, y: Double),
         _ picture: Pixels,
-        _ place: Rect,
         _ canvas: Canvas,
         _ whole: Rect
     ) {
-        let side = min(loupe, whole.height / 2.5)
+        let side = min(Self.loupe, whole.height / 2.5)
         let (dx, dy) = (whole.midX - corner.x, whole.midY - corner.y)
         let distance = max(1, (dx * dx + dy * dy).squareRoot())
         let away = side / 2 + 40

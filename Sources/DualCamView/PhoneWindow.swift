@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The window that adds a phone: a code to scan, then its picture, and which one it is to be.
-///
-/// - Context: bound to GTK's thread.
 final class PhoneWindow: NewCameraWindow {
     private var url = ""
     private var code: [String] = []
@@ -33,7 +31,8 @@ final class PhoneWindow: NewCameraWindow {
         help.append(late)
         super.init(over: owner, "Add Phone", before: [card, title], after: [again, help])
         camera = ("phone", Options())
-        let picture = DrawingArea { [unowned self] in draw(on: $0, $1) }
+        let picture = DrawingArea()
+        picture.onDraw { [unowned self] in draw(on: $0, $1) }
         card.style("card").clip().place(.center, .center).add(picture)
         picture.describe("Code with the address that the phone opens")
         again.onClick { [unowned self, unowned picture] in pair(picture) }

@@ -5,8 +5,6 @@ import Platform
 import ViewCore
 
 /// `org.dualcam.View.Pick` on D-Bus: other programs let people choose among the pictures taken.
-///
-/// - Context: bound to GTK's thread.
 final class PickService {
     private let application: Application
     private let loop: EventLoop

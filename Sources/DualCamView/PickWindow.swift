@@ -6,8 +6,6 @@ import Platform
 import ViewCore
 
 /// A window in which people choose among the pictures taken, or take one.
-///
-/// - Context: bound to GTK's thread.
 final class PickWindow {
     /// The types that may be chosen.
     struct Wish {
@@ -36,7 +34,6 @@ final class PickWindow {
     private var buttons: [ToggleButton] = []
     private var chosen: [String] = []
     private var isDone = false
-    /// The number of times that the list was read.
     private var loads = 0
 
     /// Shows the window. `done` is called once, with the paths chosen; none if people chose none.

@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The page of the picture: its layout, the inset, the title, the page of paper.
-///
-/// - Context: bound to GTK's thread.
 final class PicturePage {
     let page: PreferencesPage
     private unowned let rows: PreferenceRows
@@ -183,6 +181,5 @@ final class PicturePage {
         straighten.isSensitive = rows.isPresent && !isLooking
     }
 
-    /// Shows what the cameras see now.
     func show() { layouts.show(rows.pictures) }
 }

@@ -7,19 +7,15 @@ import Platform
 import ViewCore
 
 /// The pictures taken, the newest first, after the live one.
-///
-/// - Context: bound to GTK's thread.
 final class PictureStrip {
     let widget: Revealer
     var onCommand: (ViewCore.Command) -> Void = { _ in }
     var onTrouble: (DBusError) -> Void = { _ in }
-    /// Shows a file in the desktop's program for it.
     var onOpen: (_ uri: String) -> Void = { _ in }
     /// Reports that something was removed. It calls the second closure when that is to be undone,
     /// and the third when it no longer can be.
     var onRemoval: (String, @escaping () -> Void, @escaping () -> Void) -> Void = { _, _, _ in }
 
-    /// A file that was taken.
     private final class Cell {
         let item: LibraryItem
         let button: Button
@@ -96,7 +92,6 @@ final class PictureStrip {
     /// The width from which on there is room for words, with letters of the usual size.
     private static let roomy = 400.0
 
-    /// Reads the list again, if it is shown.
     func load() {
         guard isOpen, let daemon else { return }
         daemon.call(\LibraryInterface.list, (0, Self.count)) { [weak self] answer in
@@ -158,7 +153,6 @@ final class PictureStrip {
         )
     }
 
-    /// Moves all that belongs to `item` to the trash.
     private static func takeAway(_ item: LibraryItem) -> Bool {
         item.files.map(Trash.take).allSatisfy { $0 }
     }
@@ -174,20 +168,12 @@ extension LibraryItem {
     /// Reads an item of the daemon's list; `nil` if it is none.
     init?(_ values: [String: Value]) {
         guard let path = values["path"]?.string, let uri = values["uri"]?.string else { return nil }
-        self.init(
-            path: path,
-            uri: uri,
-            kind: values["kind"]?.string == "movie" ? .movie : .photo,
-            seconds: values["seconds"]?.double,
-            movie: values["movie"]?.string,
-            camera: values["camera"]?.string ?? "",
-            when: Self.clock(values["time"]?.integer ?? 0)
-        )
-    }
-
-    /// Returns a time in microseconds since 1970 as "22 Nov 14:30".
-    private static func clock(_ microseconds: Int) -> String {
-        WallTime(microseconds: Int64(microseconds)).text("%e %b %H:%M")
+        self.init(path: path, uri: uri, kind: values["kind"]?.string == "movie" ? .movie : .photo)
+        seconds = values["seconds"]?.double
+        movie = values["movie"]?.string
+        camera = values["camera"]?.string ?? ""
+        // "22 Nov 14:30"
+        when = WallTime(microseconds: Int64(values["time"]?.integer ?? 0)).text("%e %b %H:%M")
     }
 }
 
@@ -195,7 +181,7 @@ extension DaemonMirror {
     func thumbnail(of path: String, _ done: @escaping (Texture) -> Void) {
         call(\LibraryInterface.thumbnail, (path, 256)) { answer in
             guard case .success(let file) = answer, let bytes = file.contents(limit: 1 << 22),
-                let texture = Texture(file: bytes)
+                let texture = Pixels(file: bytes)?.texture(of: .unit)
             else { return }
             done(texture)
         }

@@ -5,7 +5,6 @@ import ViewCore
 
 /// Which camera is which, for the set-up and the preferences.
 extension PictureWindow {
-    /// The role of the main picture.
     var main: Role { Role(daemon?[\SceneInterface.main]) ?? .back }
 
     /// The camera that a role has, and those that it can have.
@@ -31,11 +30,7 @@ extension PictureWindow {
 
     /// The cameras of the two roles, if they can change places.
     var exchangeable: (back: String, front: String)? {
-        func present(_ role: Role) -> String {
-            let choice = choice(of: role)
-            return choice.options[choice.present].device
-        }
-        let (back, front) = (present(.back), present(.front))
+        let (back, front) = (choice(of: .back).chosen.device, choice(of: .front).chosen.device)
         guard back != front, ![back, front].contains(where: { ["", "auto"].contains($0) }) else {
             return nil
         }
@@ -60,7 +55,6 @@ extension PictureWindow {
         daemon?.set(\CameraInterface.rotation, at: role.path, to: (degrees + 90) % 360, done)
     }
 
-    /// Mirrors a camera's picture, or no longer.
     func mirror(_ role: Role, _ done: @escaping (DBusError?) -> Void) {
         let isMirrored = daemon?[\CameraInterface.mirror, at: role.path] ?? false
         daemon?.set(\CameraInterface.mirror, at: role.path, to: !isMirrored, done)
@@ -75,14 +69,13 @@ extension Role {
 extension PictureWindow {
     /// The present scene, as far as a small picture shows it.
     var look: SceneLook {
-        var look = SceneLook()
-        look.main = main
-        look.layout = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
-        look.corner = daemon?[\SceneInterface.insetCorner].flatMap(Corner.init) ?? .topRight
-        look.place = NormalizedPoint(daemon?[\SceneInterface.insetPosition] ?? [])
-        look.size = daemon?[\SceneInterface.insetSize] ?? 0.25
-        look.shape = insetShape
-        look.isInsetVisible = daemon?[\SceneInterface.insetVisible] ?? true
+        var values: [String: Plain] = [:]
+        for row in Settings.scenes {
+            let value = daemon?.value(row.busName, of: SceneInterface.name)
+            values[row.key] = value.map(Plain.init)
+        }
+        var look = SceneLook().applying(values)
+        (look.settings.isSwapped, look.settings.title) = (main == .front, nil)
         return look
     }
 }

@@ -12,6 +12,7 @@ extension PictureWindow {
         case .reset: call(\SceneInterface.reset)
         case .nextLayout: step(\SceneInterface.layout, "next")
         case .scene(let number): applyScene(number)
+        case .nextScene: call(\ScenesInterface.next)
         case .saveScene:
             saveScene(over: window) { [weak self] name, error in
                 if error == nil { self?.toast.show("Saved “\(name)”") }
@@ -66,19 +67,6 @@ extension PictureWindow {
             ? control.place(in: stage)
             : Rect(x: Double(size.width) / 2, y: Double(size.height) - 20, width: 1, height: 1)
         return placement?.onScreen(place) ?? place
-    }
-
-    /// Does what a key of the whole desktop asks for.
-    func performGlobal(_ shortcut: String) {
-        switch shortcut {
-        case "swap": perform(.swap)
-        case "privacy": perform(.togglePrivacy)
-        case "photo": perform(.photo)
-        case "record": perform(.record)
-        case "next-scene":
-            daemon?.call(\ScenesInterface.next, ()) { [weak self] in self?.report($0.error) }
-        default: break
-        }
     }
 
     private func applyScene(_ number: Int) {
@@ -156,7 +144,6 @@ extension PictureWindow {
         }
     }
 
-    /// Lets the strip of pictures do what it has to ask others for.
     func attachStrip() {
         strip.onCommand = { [unowned self] in perform($0) }
         strip.onTrouble = { [unowned self] in report($0) }

@@ -6,7 +6,6 @@ import GTK
 import ViewCore
 
 extension PictureWindow {
-    /// Lets hands do what they want with the picture.
     func attachHands() {
         picture.onPress(.primary) { [unowned self] count, x, y in
             let point = viewport.point(x: x, y: y)
@@ -19,7 +18,9 @@ extension PictureWindow {
             held: { [unowned self] in carryOut(hand.cancel()) },
             { [unowned self] x, y in showMenu(x, y) }
         )
-        picture.onScroll { [unowned self] clicks, x, y in scroll(clicks, x, y) }
+        picture.onScroll { [unowned self] clicks, x, y in
+            if let wheel = scaling(x, y) { resize(wheel.grip, to: wheel.value(clicks: clicks)) }
+        }
         attachPinch()
         stage.onPointer { [unowned self] place in
             placement?.pointer(isHere: place != nil)
@@ -29,17 +30,13 @@ extension PictureWindow {
     }
 
     private func attachPinch() {
-        var pinch: Pinch?
+        var pinch: Scaling?
         picture.onPinch(
             { [unowned self] x, y in
                 // One finger came first, and may have begun something else.
                 letGoOfWindow()
                 carryOut(hand.cancel())
-                let point = viewport.point(x: x, y: y)
-                pinch = areas.grip(x: point.x, y: point.y).map { grip in
-                    let start = grip == .inset ? insetSize : zoom.zoom
-                    return Pinch(of: grip, start: start, zooms: zoomRange, insetShape)
-                }
+                pinch = scaling(x, y)
             },
             { [unowned self] scale in
                 if let pinch { resize(pinch.grip, to: pinch.value(scale: scale)) }
@@ -156,12 +153,13 @@ extension PictureWindow {
 
     // MARK: Sizes
 
-    private func scroll(_ clicks: Double, _ x: Double, _ y: Double) {
+    /// Returns what can be resized at a point of the picture.
+    private func scaling(_ x: Double, _ y: Double) -> Scaling? {
         let point = viewport.point(x: x, y: y)
-        guard let grip = areas.grip(x: point.x, y: point.y) else { return }
-        switch grip {
-        case .inset: resize(grip, to: Scaling.inset(insetSize, clicks: clicks, insetShape))
-        case .main: resize(grip, to: Scaling.zoom(zoom.zoom, clicks: clicks, in: zoomRange))
+        return areas.grip(x: point.x, y: point.y).map { grip in
+            grip == .inset
+                ? Scaling(of: grip, from: insetSize, in: insetShape.sizes)
+                : Scaling(of: grip, from: zoom.zoom, in: zoomRange)
         }
     }
 

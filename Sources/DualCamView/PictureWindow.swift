@@ -9,7 +9,7 @@ import ViewCore
 
 /// The window: the picture, and all that is over it.
 ///
-/// - Context: bound to GTK's thread.
+/// - Context: bound to GTK's thread, as everything in this module that does not say otherwise.
 final class PictureWindow {
     let window: Window
     let application: Application
@@ -30,7 +30,6 @@ final class PictureWindow {
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
     let carrier = Carrier()
-    /// The places of the pictures when it was picked up.
     var lifted: PictureAreas?
     /// `true` while Ctrl lets it go anywhere.
     var carriesFreely = false
@@ -61,13 +60,11 @@ final class PictureWindow {
     /// Ends a daemon that was asked to end, and does not.
     private var restarting: MainLoop.Timer?
     private var knowledge = Knowledge()
-    /// The words that screen readers got last.
     private var told: Announced?
     /// The reason that was told why a recording has no sound.
     private var toldSilence = ""
     private var request = StreamPictures.Request()
     private(set) var newest: Pixels?
-    /// The microphones that there are.
     private(set) var microphones: [StreamPictures.Microphone] = [] {
         didSet { for other in others { other.follow() } }
     }
@@ -136,7 +133,7 @@ final class PictureWindow {
         daemon?.onSignal = { [weak self] in self?.take($0) }
         if let connection {
             keys = GlobalKeys(connection, wants: settings.settings.hasGlobalKeys) {
-                [weak self] in self?.performGlobal($0)
+                [weak self] in self?.perform($0)
             }
         }
         settings.onFailure = { [weak self] in self?.toast.show($0) }
@@ -159,7 +156,7 @@ final class PictureWindow {
         application.withdrawNotice()
         for other in others { other.window.close() }
         placement?.save()
-        pro.giveHudBack()
+        pro.takeHud(false)
         strip.finish()
         if knowledge.hasBus { daemon?.connection.flush() }
         menu?.end()
@@ -174,7 +171,6 @@ final class PictureWindow {
         placement?.restore()
     }
 
-    /// Asks what becomes of a recording when the window is closed.
     private func askToClose() {
         window.ask(
             "Stop recording?",
@@ -280,10 +276,10 @@ final class PictureWindow {
         window.present()
         // GTK's objects may outlive this one.
         window.onState { [weak self] in self?.watchMore() }
-        window.onMap { [weak self] in self?.watchMore() }
-        window.onUnmap { [weak self] in self?.watchMore() }
-        window.onPaint { [weak self] in self?.painted() }
-        window.onFrameBegin { [weak self] in self?.frameBegins() }
+        window.onFrames(
+            begins: { [weak self] in self?.frameBegins() },
+            painted: { [weak self] in self?.painted() }
+        )
         direct = DirectPicture(in: window)
         probing = MainLoop.Timer(every: 0.5) { [unowned self] in
             if request.isWatched { daemon?.probe() }
@@ -311,7 +307,6 @@ final class PictureWindow {
         show(SetUpWindow.init)
     }
 
-    /// Takes over how people want to see it.
     private func followLook() {
         application.style(styleSheet(textScale))
         window.style("contrast", if: Widget.hasHighContrast)
@@ -329,7 +324,6 @@ final class PictureWindow {
 
     var viewport: Viewport { Viewport(aspect: aspect, size: stage.size) }
 
-    /// Puts the inset back where it was picked up.
     func putBack() { carryOut(hand.cancel()) }
 
     private func showNewest() {
@@ -398,7 +392,6 @@ final class PictureWindow {
         if !isWatched { picture.redraw() }
     }
 
-    /// Asks for pictures of the size that is shown.
     private func adjustSize() {
         guard stage.size.area > 0 else { return }
         strip.fit(stage.size.width)
@@ -420,7 +413,6 @@ final class PictureWindow {
         pictures.request(request)
     }
 
-    /// The places of the pictures in the stream.
     var areas: PictureAreas {
         func numbers(_ name: String) -> [Double] {
             let fields = daemon?.value(name, of: SceneInterface.name)?.structure ?? []
@@ -495,19 +487,15 @@ final class PictureWindow {
 
     // MARK: Words for screen readers
 
-    /// Announces changes to people who do not see the window.
     private func announceChanges() {
         guard knowledge.daemon == .present else { return told = nil }
         let main = daemon?[\SceneInterface.main] ?? DualCam.backPath
         let name = daemon?[\CameraInterface.name, at: main] ?? ""
-        let news = Announced(
-            main: main == DualCam.backPath ? "back" : "front",
-            camera: name,
-            isPrivate: knowledge.isPrivate,
-            isRecording: daemon?[\CaptureInterface.recording] ?? false,
-            isPaused: daemon?[\CaptureInterface.recordingPaused] ?? false,
-            situation: knowledge.situation?.title ?? ""
-        )
+        var news = Announced(main: main == DualCam.backPath ? "back" : "front", camera: name)
+        news.isPrivate = knowledge.isPrivate
+        news.isRecording = daemon?[\CaptureInterface.recording] ?? false
+        news.isPaused = daemon?[\CaptureInterface.recordingPaused] ?? false
+        news.situation = knowledge.situation?.title ?? ""
         for sentence in news.sentences(since: told) { say(sentence) }
         told = news
         let silence = daemon?[\CaptureInterface.recordingSilence] ?? ""
@@ -517,7 +505,6 @@ final class PictureWindow {
         toldSilence = silence
     }
 
-    /// Says `words` to people who use a screen reader.
     func say(_ words: String) { stage.say(words) }
 
     /// The cameras' objects, that of the main picture first.

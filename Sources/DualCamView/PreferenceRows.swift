@@ -21,7 +21,6 @@ struct ValuePlace {
         (self.name, self.get, self.set) = (name, get, set)
     }
 
-    /// A writable property of the object at `path`.
     static func property<Members: InterfaceMembers, Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         at path: ObjectPath = DualCam.path
@@ -36,7 +35,6 @@ struct ValuePlace {
         return place
     }
 
-    /// A key of the configuration.
     static func key(_ key: String) -> Self {
         var place = Self(key) {
             $0[\ConfigurationInterface.values]?[key]
@@ -56,8 +54,6 @@ extension Result {
 /// the cameras' pictures, and a place for what goes wrong.
 ///
 /// A preference is one row, whose control follows from the form of the setting.
-///
-/// - Context: bound to GTK's thread.
 final class PreferenceRows {
     unowned let owner: PictureWindow
     let pictures: CameraPictures
@@ -77,7 +73,6 @@ final class PreferenceRows {
 
     var isPresent: Bool { daemon?.isPresent == true }
 
-    /// Reports what went wrong, and shows again what is.
     func done(_ error: DBusError?) {
         if let error { toast.show(PictureWindow.words(error)) }
         follow()
@@ -86,10 +81,8 @@ final class PreferenceRows {
     /// Takes an answer of the daemon, also once the window is closed.
     var answered: (DBusError?) -> Void { { [weak self] in self?.done($0) } }
 
-    /// Shows what the daemon has now.
     func follow() { for follower in followers { follower.show() } }
 
-    /// Shows nothing any more.
     func end() { followers = [] }
 
     /// Calls `show` whenever what the daemon has may have changed.

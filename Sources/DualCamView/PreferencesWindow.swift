@@ -2,8 +2,6 @@ import Frames
 import GTK
 
 /// The preferences. All of it can be set elsewhere, too: by `dualcamctl` and in dualcam.toml.
-///
-/// - Context: bound to GTK's thread.
 final class PreferencesWindow: SideWindow {
     private let rows: PreferenceRows
     private let cameras: CamerasPage

@@ -10,10 +10,7 @@ import ViewCore
 /// Live pictures of cameras, "front", "back" or others by identity, while they are wanted.
 ///
 /// The daemon opens the cameras. What it sends is read and decoded on the thread `previews`.
-///
-/// - Context: bound to GTK's thread.
 final class PreviewPictures {
-    /// A camera whose pictures are wanted.
     private final class Shown {
         /// `nil` before there is a preview, and once it has ended.
         var latest: Latest?
@@ -112,7 +109,16 @@ final class Latest: Sendable {
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     func end() { ended.store(true, ordering: .releasing) }
-    func put(_ new: Pixels) { pixels.withLock { $0 = new } }
+
+    /// Leaves `new` here. Returns `true` if the one before was taken.
+    @discardableResult
+    func put(_ new: Pixels) -> Bool {
+        pixels.withLock { pixels in
+            defer { pixels = new }
+            return pixels == nil
+        }
+    }
+
     func take() -> Pixels? {
         pixels.withLock { pixels in
             defer { pixels = nil }
@@ -123,7 +129,6 @@ final class Latest: Sendable {
 
 /// The reading of previews, on their thread.
 private final class Reading {
-    /// A preview that is read.
     private final class Source {
         let socket: SharedDescriptor
         var bytes = PreviewBytes()

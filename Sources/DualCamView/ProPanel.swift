@@ -7,8 +7,6 @@ import Platform
 import ViewCore
 
 /// The dials of Pro mode, over the bar, and its values, in the bar.
-///
-/// - Context: bound to GTK's thread.
 final class ProPanel {
     /// The dial, the presets and the lenses, which stay for a while.
     let widget: Revealer
@@ -76,7 +74,6 @@ final class ProPanel {
         }
     }
 
-    /// Draws the dial again, in the look that people want.
     func redraw() { dialFace.widget.redraw() }
 
     /// Leaves the discs in an upper corner of the `space` over the bar alone: `room` with what is
@@ -170,20 +167,13 @@ final class ProPanel {
     // MARK: The stream's HUD
 
     /// Draws the values instead of the stream, or no longer, so that none is shown twice.
-    private func takeHud(_ isOurs: Bool) {
+    func takeHud(_ isOurs: Bool) {
         guard isPresent else { return drawsHud = false }
         guard isOurs != drawsHud else { return }
         drawsHud = isOurs
-        if isOurs { daemon?.call(\SceneInterface.claimHud, ()) } else { release() }
+        let method = isOurs ? \SceneInterface.claimHud : \SceneInterface.releaseHud
+        daemon?.call(method, ())
     }
-
-    /// Lets the stream draw its values again.
-    func giveHudBack() {
-        if drawsHud { release() }
-        drawsHud = false
-    }
-
-    private func release() { daemon?.call(\SceneInterface.releaseHud, ()) }
 
     // MARK: Hands
 
@@ -271,7 +261,6 @@ final class ProPanel {
         follow(isPresent: isPresent)
     }
 
-    /// Takes an answer of the daemon.
     private var done: (DBusError?) -> Void {
         { [weak self] in if let error = $0 { self?.onTrouble(error) } }
     }

@@ -7,10 +7,8 @@ import Platform
 import ViewCore
 
 /// A report of a problem, to copy: what is sent is what is shown.
-///
-/// - Context: bound to GTK's thread.
 final class ReportWindow: SideWindow {
-    private let text = TextView("Looking…")
+    private let text = TextView()
 
     init(over owner: PictureWindow) {
         let copy = Button("Copy").style("suggested-action")
@@ -35,6 +33,7 @@ final class ReportWindow: SideWindow {
             text.copy()
             copy.label = "Copied"
         }
+        text.text = "Looking…"
         window.present()
         DoctorGroup.check { [weak self, weak owner] report in
             guard let self, let owner else { return }

@@ -6,8 +6,6 @@ import Imaging
 import Platform
 
 /// The choice of what a camera's picture shows behind a person, as small live pictures.
-///
-/// - Context: bound to GTK's thread.
 final class RoomTiles {
     let group: PreferencesGroup
     private let role: Role
@@ -63,7 +61,6 @@ final class RoomTiles {
         for (_, button) in ways.buttons { button.isSensitive = rows.isPresent }
     }
 
-    /// Shows what the camera sees now.
     func show() {
         tiles[0].show("", rows.pictures[role], isWaiting: false)
         // The stream shows the picture that was chosen.

@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The page of the saved scenes, each as small as what it shows.
-///
-/// - Context: bound to GTK's thread.
 final class ScenesPage {
     let page: PreferencesPage
     private unowned let rows: PreferenceRows
@@ -20,7 +18,6 @@ final class ScenesPage {
     /// The names of the scenes, and the present one, when they were read.
     private var read: [String] = []
 
-    /// A scene.
     private struct Cell {
         let name: String
         let values: [String: Plain]
@@ -133,7 +130,6 @@ final class ScenesPage {
         }
     }
 
-    /// Shows what the cameras see now.
     func show() {
         let look = rows.owner.look
         for cell in cells { cell.miniature.show(look.applying(cell.values), rows.pictures) }

@@ -6,8 +6,6 @@ import GTK
 import ViewCore
 
 /// The set-up of the first start: which camera shows you, where you will use it, a first try.
-///
-/// - Context: bound to GTK's thread.
 final class SetUpWindow: SideWindow {
     private let pictures: CameraPictures
     private let toast = Toast()
@@ -129,13 +127,11 @@ final class SetUpWindow: SideWindow {
         for role in [Role.front, .back] {
             let choice = owner.choice(of: role)
             let state = owner.daemon?[\CameraInterface.state, at: role.path] ?? "unavailable"
-            let present = choice.options[choice.present]
             let others = role == .front ? [] : choice.others
-            options += (state == "unavailable" ? [] : [present]) + others
+            options += (state == "unavailable" ? [] : [choice.chosen]) + others
         }
         showCells(options)
-        let front = owner.choice(of: .front)
-        let you = front.options[front.present].device
+        let you = owner.choice(of: .front).chosen.device
         for cell in cells {
             let role = role(of: cell)
             cell.choose.isOn = cell.option.device == you
@@ -194,13 +190,9 @@ final class SetUpWindow: SideWindow {
     }
 
     private func role(of cell: Cell) -> Role? {
-        Role.allCases.first { role in
-            let choice = owner.choice(of: role)
-            return choice.options[choice.present].device == cell.option.device
-        }
+        Role.allCases.first { owner.choice(of: $0).chosen.device == cell.option.device }
     }
 
-    /// Shows what the cameras see now.
     private func show() {
         let isWatched = window.isMapped && !window.isMinimized
         let others = cells.filter { role(of: $0) == nil }.map(\.option.device)

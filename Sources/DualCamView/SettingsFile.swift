@@ -4,15 +4,12 @@ import Platform
 import ViewCore
 
 /// The window's settings on the disk: `window` in ~/.local/state/dualcam.
-///
-/// - Context: bound to GTK's thread.
 final class SettingsFile {
     private let file: StateFile?
     /// The settings. A change is written at once.
     var settings = ViewSettings() { didSet { if settings != oldValue { store() } } }
     /// The last failure in a sentence; `nil` if all went well.
     private(set) var failure: String? { didSet { failure.map(onFailure) } }
-    /// Called with each failure.
     var onFailure: (String) -> Void = { _ in }
 
     /// Reads the settings. A file that cannot be read keeps its content under another name.

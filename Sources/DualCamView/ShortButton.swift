@@ -1,8 +1,6 @@
 import GTK
 
 /// A button with words, or with an icon where they have no room.
-///
-/// - Context: bound to GTK's thread.
 struct ShortButton {
     let button: Button
     private let icon: Image

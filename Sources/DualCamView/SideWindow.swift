@@ -1,8 +1,6 @@
 import GTK
 
 /// A window that belongs to the picture's, one of each kind. It ends when it is closed.
-///
-/// - Context: bound to GTK's thread.
 class SideWindow {
     let window: Window
     unowned let owner: PictureWindow
@@ -19,9 +17,7 @@ class SideWindow {
         }
     }
 
-    /// Shows what the daemon has now.
     func follow() {}
 
-    /// Called when it is closed.
     func closed() {}
 }

@@ -3,7 +3,6 @@ import GTK
 import Imaging
 import PipeWire
 import Platform
-import Synchronization
 
 /// The pictures of the stream's node, scaled to the size at which they are shown.
 ///
@@ -11,7 +10,6 @@ import Synchronization
 ///
 /// - Context: any thread.
 final class StreamPictures: Sendable {
-    /// The request for the stream.
     struct Request: Hashable, Sendable {
         /// The id of its node; `nil` while there is none.
         var node: UInt32?
@@ -23,7 +21,7 @@ final class StreamPictures: Sendable {
 
     private let worker: LoopWorker<Reading>
     /// The newest picture, until it is taken.
-    private let newest: Mutex<Pixels?>
+    private let newest = Latest()
 
     /// A microphone: its `node.name`, and its name for people.
     struct Microphone: Hashable, Sendable { let name, title: String }
@@ -38,28 +36,15 @@ final class StreamPictures: Sendable {
         heard: @escaping @Sendable ([Microphone]) -> Void
     ) throws(SystemError) {
         worker = try LoopWorker(name: "stream")
-        newest = Mutex(nil)
-        let offer: @Sendable (Pixels) -> Void = { [unowned self] pixels in
-            // A picture that it replaces was announced already.
-            let isFirst = newest.withLock { newest in
-                defer { newest = pixels }
-                return newest == nil
-            }
-            if isFirst { came() }
-        }
+        // A picture that it replaces was announced already.
+        let offer: @Sendable (Pixels) -> Void = { [newest] in if newest.put($0) { came() } }
         try worker.start(first: { $0.connect() }) { loop throws(SystemError) in
             try Reading(loop, offer: offer, isConnected: isConnected, heard: heard)
         }
     }
 
-    func take() -> Pixels? {
-        newest.withLock { newest in
-            defer { newest = nil }
-            return newest
-        }
-    }
+    func take() -> Pixels? { newest.take() }
 
-    /// Changes what is wanted.
     func request(_ request: Request) { worker.post { $0.turn(to: request) } }
 
     func end() {

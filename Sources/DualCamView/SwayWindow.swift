@@ -5,8 +5,6 @@ import ViewCore
 
 /// The window on Sway, which puts it above others and elsewhere when `swaymsg` asks for it: no
 /// program may do so by Wayland alone.
-///
-/// - Context: bound to GTK's thread.
 final class SwayWindow {
     private static let title = "DualCam"
     /// The longest time for which the window waits for Sway, in seconds.

@@ -4,7 +4,6 @@ import Glibc
 import Platform
 import ViewCore
 
-/// The command line.
 struct ViewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dualcam-view",

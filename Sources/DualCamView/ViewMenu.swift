@@ -5,8 +5,6 @@ import GTK
 import ViewCore
 
 /// The menu of the picture.
-///
-/// - Context: bound to GTK's thread.
 final class ViewMenu {
     private let actions = ActionGroup()
     private let popup: PopupMenu
@@ -23,7 +21,9 @@ final class ViewMenu {
     ) {
         picker = layouts
         for (name, command) in Self.plain { actions.add(name) { perform(command) } }
-        for (name, command) in Self.switches { actions.addSwitch(name) { _ in perform(command) } }
+        for (name, command) in Self.switches {
+            actions.add(name, isSwitch: true) { perform(command) }
+        }
         actions.addChoice("scene", scene)
         actions.addChoice("timer") { perform(.selfTimer(Int($0) ?? 0)) }
         timer.set([("Off", "0"), ("3 Seconds", "3"), ("10 Seconds", "10")], choosing: "view.timer")

@@ -6,8 +6,6 @@ import Glibc
 import Platform
 
 /// The window's program: the desktop's application, the daemon, and the pictures of its stream.
-///
-/// - Context: bound to GTK's thread.
 final class ViewProgram {
     /// The name on the bus, and of the desktop file and the icon.
     static let id = "org.dualcam.View"

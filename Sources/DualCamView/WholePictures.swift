@@ -10,8 +10,6 @@ import Platform
 /// straightened nor zoomed, whatever the stream shows.
 ///
 /// Each is a photograph in a file without a name, read and decoded on the thread `cameras`.
-///
-/// - Context: bound to GTK's thread.
 final class WholePictures {
     private final class Decoding {}
 

@@ -6,8 +6,6 @@ import Platform
 import ViewCore
 
 /// The window's place, its size, and whether it is above others.
-///
-/// - Context: bound to GTK's thread.
 final class WindowPlacement {
     private unowned let owner: PictureWindow
     private let x11: X11Window?
@@ -240,6 +238,5 @@ final class WindowPlacement {
         )
     }
 
-    /// Saves place and size for the next start.
     func save() { remembered?.save() }
 }

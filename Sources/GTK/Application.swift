@@ -86,7 +86,7 @@ package final class Application: Object {
     package func withdrawNotice() { g_application_withdraw_notification(cast(), Self.notice) }
 }
 
-/// Moves files to the desktop's trash, and back.
+/// The desktop's trash.
 package enum Trash {
     /// Moves the file at `path` to the trash.
     package static func take(_ path: String) -> Bool {

@@ -62,13 +62,10 @@ package enum Backend {
         // Drivers outside of the kernel's own system have files of their own.
         let others = ["/dev/nvidiactl", "/dev/mali0", "/dev/kgsl-3d0", "/dev/pvr_sync", "/dev/dxg"]
         if others.contains(where: { access($0, F_OK) == 0 }) { return true }
-        guard let directory = opendir("/dev/dri") else { return false }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            let isRenderer = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 7) { strncmp($0, "renderD", 7) == 0 }
-            }
-            if isRenderer { return true }
+        guard let directory = g_dir_open("/dev/dri", 0, nil) else { return false }
+        defer { g_dir_close(directory) }
+        while let name = g_dir_read_name(directory) {
+            if g_str_has_prefix(name, "renderD") != 0 { return true }
         }
         return false
     }

@@ -100,7 +100,8 @@ package final class FlowBox: Widget {
         place(.fill, .start)
         // The keyboard is on the box's own widget around a child, not on the child.
         connect("child-activated") { arguments in
-            guard let cell = arguments.object(1)?.assumingMemoryBound(to: GtkFlowBoxChild.self),
+            let cell = arguments.value(1, g_value_get_object)
+            guard let cell = cell?.assumingMemoryBound(to: GtkFlowBoxChild.self),
                 let child = gtk_flow_box_child_get_child(cell)
             else { return false }
             return gtk_widget_activate(child) != 0

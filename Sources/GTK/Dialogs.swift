@@ -38,24 +38,15 @@ extension Window {
 
 /// Words that can be read and copied, and not changed.
 package final class TextView: Widget {
-    package init(_ text: String) {
+    package var text = "" {
+        didSet { gtk_text_buffer_set_text(gtk_text_view_get_buffer(cast()), text, -1) }
+    }
+
+    package init() {
         super.init(gtk_text_view_new())
         gtk_text_view_set_editable(cast(), 0)
         gtk_text_view_set_monospace(cast(), 1)
         gtk_text_view_set_wrap_mode(cast(), GTK_WRAP_WORD_CHAR)
-        self.text = text
-    }
-
-    package var text: String {
-        get {
-            let buffer = gtk_text_view_get_buffer(cast())
-            var (start, end) = (GtkTextIter(), GtkTextIter())
-            gtk_text_buffer_get_bounds(buffer, &start, &end)
-            let text = gtk_text_buffer_get_text(buffer, &start, &end, 0)
-            defer { g_free(text) }
-            return text.map { String(cString: $0) } ?? ""
-        }
-        set { gtk_text_buffer_set_text(gtk_text_view_get_buffer(cast()), newValue, -1) }
     }
 
     /// Copies all of the words.

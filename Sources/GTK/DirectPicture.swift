@@ -96,19 +96,12 @@ package final class DirectPicture {
         cairo_surface_flush(image)
         guard let memory = cairo_image_surface_get_data(image) else { return }
         let stride = Int(cairo_image_surface_get_stride(image))
-        if stride == pixels.stride {
-            memory.update(
-                from: pixels.memory.assumingMemoryBound(to: UInt8.self),
-                count: stride * pixels.size.height
+        for row in 0..<pixels.size.height {
+            let source = pixels.memory + row * pixels.stride
+            (memory + row * stride).update(
+                from: source.assumingMemoryBound(to: UInt8.self),
+                count: pixels.stride
             )
-        } else {
-            for row in 0..<pixels.size.height {
-                let source = pixels.memory + row * pixels.stride
-                (memory + row * stride).update(
-                    from: source.assumingMemoryBound(to: UInt8.self),
-                    count: pixels.size.width * 4
-                )
-            }
         }
         cairo_surface_mark_dirty(image)
     }

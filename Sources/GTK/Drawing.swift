@@ -33,8 +33,13 @@ package struct Color: Hashable, Sendable {
 
 /// A widget that draws itself.
 package final class DrawingArea: Widget {
-    package init(_ draw: @escaping (Canvas, Size) -> Void) {
+    package init() {
         super.init(gtk_drawing_area_new())
+        setRole(GTK_ACCESSIBLE_ROLE_IMG)
+    }
+
+    /// Draws it by `draw`.
+    package func onDraw(_ draw: @escaping (Canvas, Size) -> Void) {
         gtk_drawing_area_set_draw_func(
             cast(),
             { _, cairo, width, height, context in
@@ -45,7 +50,6 @@ package final class DrawingArea: Widget {
             retained(Callback(draw)),
             release
         )
-        setRole(GTK_ACCESSIBLE_ROLE_IMG)
     }
 }
 

@@ -10,13 +10,6 @@ package final class Label: Widget {
         }
     }
 
-    /// Begins its lines where words begin.
-    package func leads() -> Self {
-        gtk_label_set_justify(opaque, GTK_JUSTIFY_LEFT)
-        gtk_label_set_xalign(opaque, 0)
-        return self
-    }
-
     /// Leaves the end out where there is not enough room.
     package func shortens() -> Self {
         gtk_label_set_ellipsize(opaque, PANGO_ELLIPSIZE_END)

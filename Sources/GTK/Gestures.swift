@@ -139,9 +139,9 @@ extension Widget {
     package func onKey(_ handler: @escaping (_ name: String) -> Bool) {
         let controller = Object(taking: gtk_event_controller_key_new())
         controller.connect("key-pressed") { arguments in
-            let held = arguments.flags(3)
+            let held = arguments.value(3, g_value_get_flags)
             guard held & (gtkControl | gtkSuper) == 0,
-                let name = gdk_keyval_name(guint(arguments.unsigned(1)))
+                let name = gdk_keyval_name(arguments.value(1, g_value_get_uint))
             else { return false }
             let shift = held & gtkShift == 0 ? "" : "Shift+"
             return handler((held & gtkAlt == 0 ? "" : "Alt+\(shift)") + String(cString: name))
@@ -216,7 +216,3 @@ private let gtkControl = GDK_CONTROL_MASK.rawValue
 private let gtkShift = GDK_SHIFT_MASK.rawValue
 private let gtkAlt = GDK_ALT_MASK.rawValue
 private let gtkSuper = GDK_SUPER_MASK.rawValue
-
-extension Object.Arguments {
-    fileprivate func flags(_ index: Int) -> guint { value(index, g_value_get_flags) }
-}

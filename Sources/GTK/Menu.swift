@@ -12,21 +12,10 @@ package final class ActionGroup: Object {
         gtk_widget_insert_action_group(widget.widget, prefix, opaque)
     }
 
-    /// Adds an action.
-    package func add(_ name: String, _ handler: @escaping () -> Void) {
-        insert(name, g_simple_action_new(name, nil)).connect("activate", handler)
-    }
-
-    /// Adds an action that is on or off; `handler` gets what it is to become.
-    package func addSwitch(_ name: String, _ handler: @escaping (Bool) -> Void) {
-        let action = insert(name, g_simple_action_new_stateful(name, nil, g_variant_new_boolean(0)))
-        let opaque = action.opaque
-        action.connect("activate") {
-            let state = g_action_get_state(opaque)
-            let isOn = g_variant_get_boolean(state) != 0
-            g_variant_unref(state)
-            handler(!isOn)
-        }
+    /// Adds an action, which is on or off if it `isSwitch`.
+    package func add(_ name: String, isSwitch: Bool = false, _ handler: @escaping () -> Void) {
+        let state = isSwitch ? g_variant_new_boolean(0) : nil
+        insert(name, g_simple_action_new_stateful(name, nil, state)).connect("activate", handler)
     }
 
     /// Adds an action that is one of several words.
@@ -34,10 +23,12 @@ package final class ActionGroup: Object {
         let type = g_variant_type_new("s")
         defer { g_variant_type_free(type) }
         insert(name, g_simple_action_new_stateful(name, type, g_variant_new_string("")))
-            .on("activate") { if let word = $0.variantText(1) { handler(word) } }
+            .on("activate") {
+                let word = g_variant_get_string($0.value(1, g_value_get_variant), nil)
+                if let word { handler(String(cString: word)) }
+            }
     }
 
-    @discardableResult
     private func insert(_ name: String, _ action: OpaquePointer?) -> Object {
         let action = Object(taking: action)
         g_action_map_add_action(opaque, action.opaque)
@@ -61,13 +52,6 @@ package final class ActionGroup: Object {
     package func set(_ name: String, _ word: String) {
         guard let action = actions[name] else { return }
         g_simple_action_set_state(action.opaque, g_variant_new_string(word))
-    }
-}
-
-extension Object.Arguments {
-    fileprivate func variantText(_ index: Int) -> String? {
-        value(index, g_value_get_variant).flatMap { g_variant_get_string($0, nil) }
-            .map { String(cString: $0) }
     }
 }
 

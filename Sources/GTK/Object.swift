@@ -83,16 +83,9 @@ package class Object {
     struct Arguments {
         fileprivate let values: UnsafePointer<GValue>
 
-        func unsigned(_ index: Int) -> Int { Int(g_value_get_uint(values + index)) }
         func number(_ index: Int) -> Double { g_value_get_double(values + index) }
         func value<Value>(_ index: Int, _ get: (UnsafePointer<GValue>?) -> Value) -> Value {
             get(values + index)
-        }
-        func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
-            g_value_get_pointer(values + index)
-        }
-        func object(_ index: Int) -> UnsafeMutableRawPointer? {
-            g_value_get_object(values + index)
         }
     }
 }

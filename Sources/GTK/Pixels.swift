@@ -195,12 +195,4 @@ package final class Texture: Paintable {
         )
         g_bytes_unref(bytes)
     }
-
-    /// Reads the picture in a file's `bytes`, such as a PNG; `nil` if it is none.
-    package init?(file bytes: [UInt8]) {
-        let data = g_bytes_new(bytes, gsize(bytes.count))
-        defer { g_bytes_unref(data) }
-        guard let texture = gdk_texture_new_from_bytes(data, nil) else { return nil }
-        super.init(taking: UnsafeMutableRawPointer(texture))
-    }
 }

@@ -253,11 +253,6 @@ package class Widget: Object {
         )
     }
 
-    /// Calls `handler` when it appears on the screen, as far as the program knows.
-    package func onMap(_ handler: @escaping () -> Void) { connect("map", handler) }
-    /// Calls `handler` when it disappears.
-    package func onUnmap(_ handler: @escaping () -> Void) { connect("unmap", handler) }
-
     // MARK: Words for screen readers
 
     /// The name that screen readers say.

@@ -164,21 +164,19 @@ package final class Window: Widget {
         return gdk_toplevel_get_state(surface).rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0
     }
 
-    /// Calls `handler` when its state on the screen changes. To be called once it is shown.
+    /// Calls `handler` when it appears or disappears, and when its state on the screen changes. To
+    /// be called once it is shown.
     package func onState(_ handler: @escaping () -> Void) {
+        for signal in ["map", "unmap"] { connect(signal, handler) }
         guard let surface else { return }
         Object(sharing: surface).connect("notify::state", handler)
     }
 
-    /// Calls `handler` each time that it has been painted. To be called once it is shown.
-    package func onPaint(_ handler: @escaping () -> Void) {
+    /// Calls `begins` before GTK draws each frame, and `painted` once it has. To be called once it is
+    /// shown.
+    package func onFrames(begins: @escaping () -> Void, painted: @escaping () -> Void) {
         guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
-        Object(sharing: clock).connect("paint", handler)
-    }
-
-    /// Calls `handler` before GTK draws each frame. To be called once it is shown.
-    package func onFrameBegin(_ handler: @escaping () -> Void) {
-        guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
-        Object(sharing: clock).connect("before-paint", handler)
+        Object(sharing: clock).connect("before-paint", begins)
+        Object(sharing: clock).connect("paint", painted)
     }
 }

@@ -43,12 +43,10 @@ package struct X11Window {
         XSelectInput(display, root, mask | CLong(SubstructureNotifyMask))
         guard let gdk = gdk_display_get_default() else { return }
         Object(sharing: gdk).on("xevent") { arguments in
-            let event = arguments.pointer(1)?.assumingMemoryBound(to: XEvent.self)
-            if [ConfigureNotify, MapNotify, UnmapNotify, DestroyNotify].contains(
-                event?.pointee.type ?? 0
-            ) {
-                handler()
-            }
+            let event = arguments.value(1, g_value_get_pointer)
+            let type = event?.assumingMemoryBound(to: XEvent.self).pointee.type ?? 0
+            let changes = [ConfigureNotify, MapNotify, UnmapNotify, DestroyNotify]
+            if changes.contains(type) { handler() }
         }
     }
 

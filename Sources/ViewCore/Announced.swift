@@ -4,27 +4,13 @@ package struct Announced: Hashable, Sendable {
     package var main: String
     /// The name of that camera; empty without one.
     package var camera: String
-    package var isPrivate: Bool
-    package var isRecording: Bool
-    package var isPaused: Bool
+    package var isPrivate = false
+    package var isRecording = false
+    package var isPaused = false
     /// The title of what the window says instead of a picture; empty if it says nothing.
-    package var situation: String
+    package var situation = ""
 
-    package init(
-        main: String,
-        camera: String = "",
-        isPrivate: Bool = false,
-        isRecording: Bool = false,
-        isPaused: Bool = false,
-        situation: String = ""
-    ) {
-        self.main = main
-        self.camera = camera
-        self.isPrivate = isPrivate
-        self.isRecording = isRecording
-        self.isPaused = isPaused
-        self.situation = situation
-    }
+    package init(main: String, camera: String) { (self.main, self.camera) = (main, camera) }
 
     /// Returns what to say about the changes since `before`; at first, only what is wrong.
     package func sentences(since before: Announced?) -> [String] {
@@ -55,15 +41,9 @@ package struct Announced: Hashable, Sendable {
 extension String {
     /// The sentences without commands for a terminal, which are in backquotes; all if each has one.
     package var withoutCommands: String {
-        var sentences: [Substring] = []
-        var rest = self[...]
-        while let end = rest.firstRange(of: ". ") {
-            sentences.append(rest[..<end.upperBound])
-            rest = rest[end.upperBound...]
-        }
-        let plain = (sentences + [rest]).filter { !$0.contains("`") }
-        guard !plain.isEmpty else { return replacing("`", with: "") }
-        let text = plain.joined()
-        return text.last == " " ? String(text.dropLast()) : text
+        let sentences = split(separator: ". ")
+        let plain = sentences.filter { !$0.contains("`") }
+        guard let last = plain.last else { return replacing("`", with: "") }
+        return plain.joined(separator: ". ") + (last.endIndex < endIndex ? "." : "")
     }
 }

@@ -8,6 +8,7 @@ package enum Command: Hashable, Sendable {
     case nextLayout
     /// The saved scene at this place of their list, from 1 on.
     case scene(Int)
+    case nextScene
     /// Asks for a name, and saves what is shown as a scene.
     case saveScene
     /// Asks for the words of the title.

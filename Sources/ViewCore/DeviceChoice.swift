@@ -12,6 +12,7 @@ package struct DeviceChoice: Hashable, Sendable {
     package var options: [Option]
     /// The one that the role has.
     package var present: Int
+    package var chosen: Option { options[present] }
     /// Those that neither role has, and that have pictures.
     package var others: [Option]
 

@@ -1,6 +1,5 @@
-package import DualCamCore
+import DualCamCore
 import Frames
-import Glibc
 
 /// The meaning of a press, a move and a release on the picture. Points are fractions of the stream,
 /// distances are in units of the window.
@@ -78,43 +77,5 @@ package struct Hand: Hashable, Sendable {
     package mutating func cancel() -> [Wish] {
         defer { phase = .up }
         return phase == .carrying ? [.putBack] : []
-    }
-}
-
-/// The value that a wheel or two fingers change.
-package enum Scaling {
-    /// Returns the size of an inset of `size` after `clicks` of a wheel, up for larger.
-    package static func inset(_ size: Double, clicks: Double, _ shape: InsetShape) -> Double {
-        clamp(size - clicks * 0.02, shape.sizes)
-    }
-
-    /// Returns the size of an inset of `size` when two fingers on it are `scale` as far apart.
-    package static func inset(_ size: Double, pinch scale: Double, _ shape: InsetShape) -> Double {
-        clamp(size * scale, shape.sizes)
-    }
-
-    /// Returns a zoom after `clicks` of a wheel, up for nearer.
-    package static func zoom(
-        _ zoom: Double,
-        clicks: Double,
-        in range: ClosedRange<Double>
-    ) -> Double {
-        clamp(zoom * pow(1.1, -clicks), range)
-    }
-
-    /// Returns a zoom when two fingers are `scale` as far apart.
-    package static func zoom(
-        _ zoom: Double,
-        pinch scale: Double,
-        in range: ClosedRange<Double>
-    )
-        -> Double
-    {
-        clamp(zoom * scale, range)
-    }
-
-    private static func clamp(_ value: Double, _ range: ClosedRange<Double>) -> Double {
-        guard value.isFinite else { return range.lowerBound }
-        return min(max(value, range.lowerBound), range.upperBound)
     }
 }

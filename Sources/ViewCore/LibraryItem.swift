@@ -17,26 +17,12 @@ package struct LibraryItem: Hashable, Sendable {
     /// The movie of a live photo.
     package var movie: String?
     /// The camera: "back", "front" or "stream"; empty if unknown.
-    package var camera: String
+    package var camera = ""
     /// When it was taken, in words.
-    package var when: String
+    package var when = ""
 
-    package init(
-        path: String,
-        uri: String,
-        kind: Kind,
-        seconds: Double? = nil,
-        movie: String? = nil,
-        camera: String = "",
-        when: String = ""
-    ) {
-        self.path = path
-        self.uri = uri
-        self.kind = kind
-        self.seconds = seconds
-        self.movie = movie
-        self.camera = camera
-        self.when = when
+    package init(path: String, uri: String, kind: Kind) {
+        (self.path, self.uri, self.kind) = (path, uri, kind)
     }
 
     /// The length on a movie's picture; `nil` for a photograph.

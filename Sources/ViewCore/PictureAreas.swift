@@ -14,73 +14,18 @@ package struct PictureAreas: Hashable, Sendable {
     private static let reach = 24.0
 
     /// Creates areas from what the daemon tells, as x, y, width and height; `nil` if it tells none,
-    /// or none that a stream could have. An older daemon tells no `room`.
-    package init?(main: [Double], other: [Double], room: [Double] = []) {
-        let all = [main, other] + (room.isEmpty ? [] : [room])
+    /// or none that a stream could have.
+    package init?(main: [Double], other: [Double], room: [Double]) {
+        let all = [main, other, room]
         guard all.allSatisfy({ $0.count == 4 && $0.allSatisfy { abs($0) <= 16 } }),
             all.allSatisfy({ $0[2] >= 0 && $0[3] >= 0 })
         else { return nil }
         let rects = all.map { Rect(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) }
-        self.init(main: rects[0], other: rects[1].width > 0 ? rects[1] : nil)
-        if rects.count > 2 { self.room = rects[2] }
+        self.init(main: rects[0], other: rects[1].width > 0 ? rects[1] : nil, room: rects[2])
     }
 
-    /// Creates areas with an inset, if `other` is one, that is in a corner of its room.
-    package init(main: Rect, other: Rect?) {
-        self.main = main
-        self.other = other
-        let (x, y) = other.map { (min($0.x, 1 - $0.maxX), min($0.y, 1 - $0.maxY)) } ?? (0, 0)
-        room = Rect(x: x, y: y, width: 1 - 2 * x, height: 1 - 2 * y)
-    }
-
-    /// Creates the areas of a scene in a stream of `aspect`, for a daemon that does not tell them.
-    package init(
-        layout: Layout,
-        corner: Corner,
-        size: Double,
-        isVisible: Bool,
-        aspect: Double,
-        shape: InsetShape = .rectangle
-    ) {
-        switch layout {
-        case .pip where isVisible && shape == .person:
-            // At the lower edge, with no margin.
-            let rect = Rect(
-                x: corner.point.x * (1 - size),
-                y: 1 - size,
-                width: size,
-                height: size
-            )
-            self.init(main: .unit, other: rect)
-            room = .unit
-        case .pip where isVisible:
-            self.init(main: .unit, other: Self.inset(corner, size: size, aspect: aspect))
-        case .pip, .single: self.init(main: .unit, other: nil)
-        case .sideBySide:
-            self.init(
-                main: Rect(x: 0, y: 0, width: 0.5, height: 1),
-                other: Rect(x: 0.5, y: 0, width: 0.5, height: 1)
-            )
-        case .stacked:
-            self.init(
-                main: Rect(x: 0, y: 0, width: 1, height: 0.5),
-                other: Rect(x: 0, y: 0.5, width: 1, height: 0.5)
-            )
-        }
-    }
-
-    /// Returns the area of an inset in `corner`, `size` of the stream's width wide.
-    package static func inset(_ corner: Corner, size: Double, aspect: Double) -> Rect {
-        let size = (0...1).contains(size) ? size : 0.25
-        let margin = (x: 0.02, y: 0.02 * aspect)
-        let isLeft = corner == .topLeft || corner == .bottomLeft
-        let isTop = corner == .topLeft || corner == .topRight
-        return Rect(
-            x: isLeft ? margin.x : 1 - margin.x - size,
-            y: isTop ? margin.y : 1 - margin.y - size,
-            width: size,
-            height: size
-        )
+    package init(main: Rect, other: Rect?, room: Rect = .unit) {
+        (self.main, self.other, self.room) = (main, other, room)
     }
 
     /// Returns the area of the inset at `place`, a point of its room.
@@ -135,9 +80,7 @@ package struct PictureAreas: Hashable, Sendable {
 
     /// Returns `true` if the other picture is an inset over the main one.
     package var hasInset: Bool {
-        guard let other else { return false }
-        return other.x >= main.x && other.y >= main.y && other.maxX <= main.maxX
-            && other.maxY <= main.maxY
+        other.map { main.contains(x: $0.midX, y: $0.midY) } ?? false
     }
 }
 

@@ -4,13 +4,7 @@ import Testing
 import ViewCore
 
 /// The stream of 16:9 in a window of its shape, with the inset at the top right.
-private let areas = PictureAreas(
-    layout: .pip,
-    corner: .topRight,
-    size: 0.25,
-    isVisible: true,
-    aspect: 16.0 / 9
-)
+private let areas = SceneLook().areas(aspect: 16.0 / 9)
 private let viewport = Viewport(aspect: 16.0 / 9, size: Size(width: 480, height: 270))
 private let onInset = (x: 0.85, y: 0.15)
 private let onMain = (x: 0.3, y: 0.5)
@@ -51,13 +45,13 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(wishes == [.lift] + carried + [.drop(x: -200, y: 100)])
     }
 
-    // It is 120 × 67.5 units large, and may go 340.8 to the left and 183.3 down.
+    // It is 120 × 67.5 units large, and may go 340.5 to the left and 183 down.
     @Test(
         arguments: [
             (-320.0, 170.0, true, 0.0, 1.0, 2), (-900, -10, true, 0, 0, 2), (0, 0, true, 1, 0, 2),
-            (-170.4, 175, true, 0.5, 1, 1), (-170.4, 91.65, true, 0.5, 0.5, 0),
-            (-25, 25, true, 1 - 25 / 340.8, 25 / 183.3, 0),
-            (-23, 23, false, 1 - 23 / 340.8, 23 / 183.3, 0), (-900, 900, false, 0, 1, 2),
+            (-170.25, 175, true, 0.5, 1, 1), (-170.25, 91.5, true, 0.5, 0.5, 0),
+            (-25, 25, true, 1 - 25 / 340.5, 25.0 / 183, 0),
+            (-23, 23, false, 1 - 23 / 340.5, 23.0 / 183, 0), (-900, 900, false, 0, 1, 2),
         ] as [(Double, Double, Bool, Double, Double, Int)]
     )
     func `It stays where it is dropped, in its room, but goes to an edge that is near`(
@@ -89,13 +83,7 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 
     @Test func `Two pictures side by side are not carried, but swap by a click`() {
-        let areas = PictureAreas(
-            layout: .sideBySide,
-            corner: .topRight,
-            size: 0.25,
-            isVisible: true,
-            aspect: 16.0 / 9
-        )
+        let areas = SceneLook().applying(["layout": .text("side-by-side")]).areas(aspect: 16.0 / 9)
         #expect(wishes(from: (0.75, 0.5), by: [], areas) == [.swap])
         #expect(wishes(from: (0.75, 0.5), by: [(-100, 0)], areas) == [])
     }
@@ -118,13 +106,15 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 
     @Test func `Sizes and zooms stay in their ranges, whatever the wheel says`() {
-        #expect(Scaling.inset(0.25, clicks: -1, .circle) > 0.25)
-        #expect(Scaling.inset(0.25, clicks: -1000, .rectangle) == 0.5)
-        #expect(Scaling.inset(0.25, clicks: -1000, .person) == 1)
-        #expect(Scaling.inset(0.25, clicks: .nan, .person) == 0.1)
-        #expect(Scaling.inset(0.25, pinch: 0, .circle) == 0.1)
-        #expect(Scaling.zoom(1, clicks: -100, in: 1...4) == 4)
-        #expect(Scaling.zoom(2, pinch: .infinity, in: 1...4) == 1)
+        func turned(_ start: Double, _ clicks: Double, _ shape: InsetShape) -> Double {
+            Scaling(of: .inset, from: start, in: shape.sizes).value(clicks: clicks)
+        }
+        #expect(turned(0.25, -1, .circle) > 0.25)
+        #expect(turned(0.25, -1000, .rectangle) == 0.5)
+        #expect(turned(0.25, -1000, .person) == 1)
+        #expect(turned(0.25, .nan, .person) == 0.1)
+        let zoom = Scaling(of: .main(x: 0.5, y: 0.5), from: 1, in: 1...4)
+        #expect(zoom.value(clicks: -100) == 4 && zoom.value(clicks: -1) > 1)
     }
 
     @Test func `Wheels and fingers size the inset, or zoom the main picture about their place`() {
@@ -145,12 +135,13 @@ private let onMain = (x: 0.3, y: 0.5)
     }
 
     @Test func `A pinch counts from where it began, and ends with the range`() {
-        let size = Pinch(of: .inset, start: 0.2, zooms: 1...4)
+        let size = Scaling(of: .inset, from: 0.2, in: 0.1...0.5)
         #expect(abs(size.value(scale: 1.5) - 0.3) < 1e-9)
         #expect(size.value(scale: 1) == 0.2)
-        #expect(SceneStyle.insetSizes.contains(size.value(scale: 100)))
-        let zoom = Pinch(of: .main(x: 0.2, y: 0.2), start: 2, zooms: 1...4)
-        #expect([0.25, 1, 1.5, 9, -1, .nan].map { zoom.value(scale: $0) } == [1, 2, 3, 4, 1, 1])
+        #expect(size.value(scale: 0) == 0.1 && size.value(scale: 100) == 0.5)
+        let zoom = Scaling(of: .main(x: 0.2, y: 0.2), from: 2, in: 1...4)
+        let scales = [0.25, 1, 1.5, 9, -1, .nan, .infinity]
+        #expect(scales.map { zoom.value(scale: $0) } == [1, 2, 3, 4, 1, 1, 1])
     }
 
     @Test func `A zoom keeps the point under the pointer, as far as the edges allow`() {
@@ -280,27 +271,22 @@ private let onMain = (x: 0.3, y: 0.5)
     @Test func `Areas that no stream has are not taken`() {
         let whole = [0.0, 0, 1, 1]
         let inset = [0.7, 0.1, 0.2, 0.2]
-        #expect(PictureAreas(main: whole, other: inset)?.hasInset == true)
-        #expect(PictureAreas(main: whole, other: [0, 0, 0, 0])?.other == nil)
+        #expect(PictureAreas(main: whole, other: inset, room: whole)?.hasInset == true)
+        #expect(PictureAreas(main: whole, other: [0, 0, 0, 0], room: whole)?.other == nil)
         for number in [Double.nan, .infinity, -.infinity, 1e308, -1e308, 0x1p63] {
             for index in 0..<4 {
                 var odd = inset
                 odd[index] = number
-                #expect(PictureAreas(main: whole, other: odd) == nil)
-                #expect(PictureAreas(main: odd, other: inset) == nil)
+                #expect(PictureAreas(main: whole, other: odd, room: whole) == nil)
+                #expect(PictureAreas(main: odd, other: inset, room: whole) == nil)
             }
         }
         for odd in [[], [0, 0, 1], [0, 0, -1, 1], [0, 0, 1, -1]] as [[Double]] {
-            #expect(PictureAreas(main: odd, other: inset) == nil)
+            #expect(PictureAreas(main: odd, other: inset, room: whole) == nil)
         }
         for size in [Double.nan, .infinity, 1e308, -1] {
-            let areas = PictureAreas(
-                layout: .pip,
-                corner: .topLeft,
-                size: size,
-                isVisible: true,
-                aspect: Viewport.aspect(width: .max, height: 1)
-            )
+            let look = SceneLook().applying(["inset-size": .double(size)])
+            let areas = look.areas(aspect: Viewport.aspect(width: .max, height: 1))
             #expect(areas.other?.width == 0.25)
         }
     }

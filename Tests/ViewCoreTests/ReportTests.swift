@@ -34,18 +34,20 @@ import ViewCore
 
     @Test func `A scene looks as it says, and otherwise as the present one`() {
         var present = SceneLook()
-        present.size = 0.4
+        present.settings.scene.style.insetSize = 0.4
         let look = present.applying([
             "main": .text("front"), "inset-shape": .text("circle"), "privacy": .bool(true),
             "title": .list([.text("Back"), .text("soon")]), "layout": .text("of a later version"),
         ])
-        #expect(look.main == .front && look.size == 0.4 && look.layout == .pip)
-        #expect(look.isPrivate && look.words == "Back\nsoon")
+        let style = look.settings.scene.style
+        #expect(look.main == .front && style.insetSize == 0.4 && style.layout == .pip)
+        #expect(look.isPrivate && look.settings.title?.lines == ["Back", "soon"])
         let inset = look.areas(aspect: 2).other ?? .unit
-        #expect(abs(inset.width * 2 - inset.height) < 1e-9 && abs(inset.maxX - 0.98) < 1e-9)
+        #expect(abs(inset.width * 2 - inset.height) < 1e-9 && abs(inset.maxX - 0.98) < 0.001)
         let middle = look.applying(["inset-position": .list([.double(0.5), .double(0.5)])])
-        #expect(abs((middle.areas(aspect: 2).other?.midX ?? 0) - 0.5) < 1e-9)
-        #expect(middle.applying(["inset-corner": .text("top-left")]).place == nil)
+        #expect(abs((middle.areas(aspect: 2).other?.midX ?? 0) - 0.5) < 0.001)
+        let corner = middle.applying(["inset-corner": .text("top-left")]).settings.scene.style
+        #expect(corner.insetPosition == nil && corner.insetCorner == .topLeft)
     }
 
     @Test(
