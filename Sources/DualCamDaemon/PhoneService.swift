@@ -29,7 +29,8 @@ final class PhoneService {
             phone.answer(\.forget) { call in
                 let name = call.arguments
                 guard daemon.state.phones.known.contains(name) else {
-                    return call.fail(.noCamera("No phone “\(name.prefix(64))” was added."))
+                    let words = name.isEmpty ? "" : " “\(name.prefix(64))”"
+                    return call.fail(.noCamera("No phone\(words) was added."))
                 }
                 // Unsafe: used on the main thread alone.
                 nonisolated(unsafe) let call = call

@@ -14,8 +14,9 @@ package final class FrameDecoder {
     }
 
     private let decoder: JPEGDecoder
-    /// The size of pictures that the camera announced.
-    private let expected: Size
+    /// The most pixels of a picture: four times those that the camera announced, or those of Full HD,
+    /// which a phone may send for a photograph.
+    private let largest: Int
     private var pool: GrowingPool
     /// The size of the first whole picture.
     private var size: Size?
@@ -39,7 +40,7 @@ package final class FrameDecoder {
         proceed: @escaping () -> Bool = { true }
     ) throws(JPEGError) {
         decoder = try JPEGDecoder(proceed: proceed)
-        expected = size
+        largest = max(4 * size.area, 1920 * 1080)
         pool = GrowingPool(count: frames)
     }
 
@@ -70,11 +71,11 @@ package final class FrameDecoder {
             other =
                 other?.size == header.size
                 ? (header.size, (other?.count ?? 0) + 1) : (header.size, 1)
-            guard let other, other.count >= Self.otherCount, header.size.area <= 4 * expected.area
+            guard let other, other.count >= Self.otherCount, header.size.area <= largest
             else { return .damaged }
             self.size = nil
         }
-        if size == nil, header.size.area > 4 * expected.area { return .damaged }
+        if size == nil, header.size.area > largest { return .damaged }
         // So the first picture is decoded in any case.
         let scale =
             JPEGScale.smallest(for: extent, of: header.size) ?? (size == nil ? .eighth : nil)

@@ -74,13 +74,21 @@ bool cphone_make_certificate(const char *host, char *pem, size_t room)
 
 bool cphone_is_valid(const char *pem)
 {
-    const char *start = strstr(pem, "-----BEGIN CERTIFICATE");
-    gnutls_datum_t text = {(unsigned char *)start, start ? (unsigned)strlen(start) : 0};
-    gnutls_x509_crt_t certificate;
-    if (!start || TLS(x509_crt_init, &certificate) != 0) return false;
-    bool is_valid = TLS(x509_crt_import, certificate, &text, GNUTLS_X509_FMT_PEM) == 0
+    gnutls_datum_t text = {(unsigned char *)pem, (unsigned)strlen(pem)};
+    gnutls_x509_crt_t certificate = NULL;
+    gnutls_x509_privkey_t key = NULL;
+    unsigned char ids[2][64] = {0};
+    size_t sizes[2] = {sizeof ids[0], sizeof ids[1]};
+    // Its end is a week away, and the key is its own.
+    bool is_valid = TLS(x509_crt_init, &certificate) == 0 && TLS(x509_privkey_init, &key) == 0
+                    && TLS(x509_crt_import, certificate, &text, GNUTLS_X509_FMT_PEM) == 0
+                    && TLS(x509_privkey_import, key, &text, GNUTLS_X509_FMT_PEM) == 0
+                    && TLS(x509_crt_get_key_id, certificate, 0, ids[0], &sizes[0]) == 0
+                    && TLS(x509_privkey_get_key_id, key, 0, ids[1], &sizes[1]) == 0
+                    && memcmp(ids[0], ids[1], sizeof ids[0]) == 0
                     && TLS(x509_crt_get_expiration_time, certificate) > time(NULL) + 7 * 24 * 60 * 60;
-    TLS(x509_crt_deinit, certificate);
+    if (certificate) TLS(x509_crt_deinit, certificate);
+    if (key) TLS(x509_privkey_deinit, key);
     return is_valid;
 }
 
@@ -123,6 +131,8 @@ struct request {
     struct MHD_Connection *connection;
     int64_t start;
     uint64_t number;
+    // That of the page.
+    unsigned session;
     bool has_waited;
     size_t count, room;
     uint8_t body[];
@@ -147,6 +157,8 @@ struct cphone {
     uint64_t number;
     // Those with the key that are being answered, and those of them that bring pictures.
     int requests, uploads;
+    // The number of pages that have come.
+    unsigned session;
     // The page's that waits for other words.
     struct request *waiting;
     struct guest guests[most_guests];
@@ -309,6 +321,7 @@ static enum MHD_Result pair(struct cphone *phone, struct MHD_Connection *connect
     write_digits(key, random);
     if (!hash_key(key, phone->hash)) return MHD_NO;
     phone->code[0] = phone->current[0] = 0;
+    phone->session++;
     phone->happen(phone->context, cphone_paired, phone->hash, cphone_hash_length);
     return answer(connection, MHD_HTTP_OK, "text/plain", key);
 }
@@ -333,6 +346,9 @@ static bool is_late(struct cphone *phone, uint64_t time)
 // Answers a request that is there as a whole.
 static enum MHD_Result finish(struct cphone *phone, struct MHD_Connection *connection, struct request *request)
 {
+    // Another page, or another phone, has come since it began.
+    if (request->kind != pairing && request->session != phone->session)
+        return refuse(connection, MHD_HTTP_CONFLICT);
     switch (request->kind) {
     case pairing: return pair(phone, connection, request);
     case picture:
@@ -391,6 +407,8 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     const char *name = header(connection, "X-DualCam-Page");
     uint64_t after = number(connection, kind == waiting ? "after" : "n");
     if (kind != pairing) {
+        // What is no guess: pages of others cannot send a key, and must not shut the phone out.
+        if (!header(connection, "X-DualCam-Key")) return refuse(connection, MHD_HTTP_UNAUTHORIZED);
         if (!has_key(phone, connection)) return refuse_guess(phone, connection);
         forget_stranger(phone, connection);
         if (!name || !name[0] || strlen(name) >= sizeof phone->current)
@@ -400,6 +418,7 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
             return refuse(connection, MHD_HTTP_CONFLICT);
         if (is_other) {
             strcpy(phone->current, name);
+            phone->session++;
             phone->last_picture = 0;
             stop_waiting(phone);
         }
@@ -417,7 +436,8 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     struct request *request = calloc(1, sizeof *request + count);
     if (!request) return MHD_NO;
     *request = (struct request){
-        .kind = kind, .connection = connection, .start = now(), .number = after, .room = count};
+        .kind = kind, .connection = connection, .start = now(), .number = after, .room = count,
+        .session = phone->session};
     if (kind != pairing) phone->requests++;
     if (kind == picture) phone->uploads++;
     *result = request;

@@ -396,7 +396,8 @@ final class PhoneLink {
         case .listening:
             isListening = true
             answerWaiting()
-        case .seen: if [.waiting, .away].contains(report.state) { say(PhoneReport(.asking)) }
+        // Anybody may look at the page.
+        case .seen: if isAdding, report.state == .waiting { say(PhoneReport(.asking)) }
         case .away: if report.state != .waiting { say(PhoneReport(.away)) }
         // The code may have been taken back meanwhile; and it is worth one key.
         case .paired where code.isEmpty: break
