@@ -138,7 +138,7 @@ private func run(_ options: Options) throws {
     let watchdog = try Watchdog(daemon, loop: loop)
     let session = try Session(daemon, on: connection, loop: loop)
     // After the name is owned: what is stored belongs to one daemon.
-    let stateStore = try StateStore(daemon, loop: loop)
+    let stateStore = try StateStore(daemon, loop: loop, isConfigured: configuration != nil)
     service.loadScenes()
 
     Supervisor.ready(status: service.status)

@@ -9,6 +9,7 @@ import Platform
 @MainActor
 final class StateStore {
     private let daemon: Daemon
+    private let isConfigured: Bool
     private let disk = Disk()
     /// The contents that the last run left, once they are read.
     private let loaded: Awaited<Disk.Contents>
@@ -18,6 +19,8 @@ final class StateStore {
     private var privacyTimer: EventLoop.Timer?
     /// The state on the disk, or on its way there.
     private var stored: SavedState?
+    /// The hidden rooms on the disk, or on their way there.
+    private var rooms: HiddenRooms?
     /// The state that could not be stored last, and why; another one, or time, may help.
     private var failed: SavedState?
     private var failure: String?
@@ -37,9 +40,15 @@ final class StateStore {
     private static let retryDelays = 5.0...600
 
     /// Restores the state of the daemon, which has not started yet, and stores it from now on. All
-    /// cameras are closed until the disk has answered, for which `timeout` seconds are waited.
-    init(_ daemon: Daemon, loop: EventLoop, timeout: Double = 0.5) throws(SystemError) {
-        self.daemon = daemon
+    /// cameras are closed until the disk has answered, for which `timeout` seconds are waited. With
+    /// `isConfigured`, the configuration says which rooms it hides.
+    init(
+        _ daemon: Daemon,
+        loop: EventLoop,
+        isConfigured: Bool = true,
+        timeout: Double = 0.5
+    ) throws(SystemError) {
+        (self.daemon, self.isConfigured) = (daemon, isConfigured)
         self.loop = loop
         loaded = try Awaited()
         timer = try loop.timer { [unowned self] in store() }
@@ -54,6 +63,7 @@ final class StateStore {
         }
         daemon.observers.append { [weak self] in
             guard let self else { return }
+            if !isReading { store(HiddenRooms(daemon.state)) }
             guard daemon.configuration.memory != .nothing else {
                 // Nothing can be forgotten that is not to be remembered.
                 if failure != nil { finish(nil, nil) }
@@ -102,12 +112,28 @@ final class StateStore {
             Log.control.warning("state", metadata: ["reason": "\(problem)"])
         }
         problems = contents.problems
-        daemon.send(.stored(problems: problems))
+        self.rooms = contents.rooms
+        let rooms = contents.rooms.roles(
+            isConfigured: isConfigured,
+            isRemembered: daemon.configuration.memory != .nothing
+        )
+        daemon.send(.stored(problems: problems, hiddenRooms: rooms))
         if let saved = contents.saved {
             stored = saved
             daemon.restore(saved)
         }
         daemon.send(.privacy(.read(contents.isPrivate)))
+    }
+
+    /// Stores which rooms are hidden, at once: the next run must not show them.
+    private func store(_ rooms: HiddenRooms) {
+        guard rooms != self.rooms else { return }
+        self.rooms = rooms
+        let disk = disk
+        daemon.files.post(.state) {
+            guard let failure = disk.store(rooms) else { return }
+            Log.control.warning("rooms", metadata: ["reason": "\(failure)"])
+        }
     }
 
     private func storePrivacy(_ isOn: Bool, number: Int) {
@@ -158,18 +184,60 @@ final class StateStore {
     }
 }
 
+/// The roles of the cameras whose rooms are hidden, by commands and by the configuration.
+private struct HiddenRooms: Equatable, Sendable {
+    private var commanded: Set<Role>
+    private var configured: Set<Role> = []
+
+    /// Those that are, or are to be once there is a camera.
+    @MainActor init(_ state: State) {
+        commanded = state.hiddenRooms
+        for role in Role.allCases where state.cameras[role].room != .asIs {
+            if state.configured.cameras[role].room == .asIs {
+                commanded.insert(role)
+            } else {
+                configured.insert(role)
+            }
+        }
+    }
+
+    /// Reads what `text` gives; `nil`, what may be all of them.
+    init(_ text: String?) {
+        let words = text.map { Set($0.split(separator: "\n").map(String.init)) }
+        func roles(_ prefix: String) -> Set<Role> {
+            Set(Role.allCases.filter { words?.contains(prefix + $0.rawValue) ?? true })
+        }
+        (commanded, configured) = (roles(""), roles("configured "))
+    }
+
+    var text: String {
+        let lines =
+            commanded.map(\.rawValue) + configured.map { "configured \($0.rawValue)" }
+        return lines.sorted().map { $0 + "\n" }.joined()
+    }
+
+    /// Returns those that stay hidden: not what the configuration says itself, nor what is not to
+    /// be remembered.
+    func roles(isConfigured: Bool, isRemembered: Bool) -> Set<Role> {
+        (isRemembered ? commanded : []).union(isConfigured ? [] : configured)
+    }
+}
+
 /// The files of the state. What waits for the disk is here. The thread `files`.
 private struct Disk: Sendable {
     /// The contents that the last run left.
     struct Contents: Sendable {
         var isPrivate = false
         var saved: SavedState?
+        var rooms = HiddenRooms("")
         var problems: [String] = []
     }
 
     private let state = StateFile()
     /// A file that exists while privacy is on: nothing in it can be damaged.
     private let privacy = StateFile("privacy")
+    /// A file that exists while a room is hidden, whatever else of the state is lost.
+    private let rooms = StateFile("rooms")
 
     /// Returns what the last run left: privacy, and the rest if it is remembered.
     func load(_ isRemembered: Bool) -> Contents {
@@ -181,6 +249,14 @@ private struct Disk: Sendable {
             contents.isPrivate = true
             contents.problems.append(
                 "Privacy is on, because DualCam cannot read whether you had turned it on: \(error)"
+            )
+        }
+        do throws(SystemError) {
+            contents.rooms = HiddenRooms(try rooms?.load() ?? "")
+        } catch {
+            contents.rooms = HiddenRooms(nil)
+            contents.problems.append(
+                "Rooms are blurred, because DualCam cannot read which you had hidden: \(error)"
             )
         }
         guard isRemembered else { return contents }
@@ -200,6 +276,15 @@ private struct Disk: Sendable {
     func store(_ text: String) -> String? {
         guard let state else { return "there is no home directory" }
         return failure { () throws(SystemError) in try state.store(text) }
+    }
+
+    /// Stores which rooms are hidden. Returns the reason that it failed, or `nil`.
+    func store(_ hidden: HiddenRooms) -> String? {
+        guard let rooms else { return nil }
+        let text = hidden.text
+        return failure { () throws(SystemError) in
+            try text.isEmpty ? rooms.remove() : rooms.store(text)
+        }
     }
 
     /// Returns the reason that the state cannot be stored now, or `nil`.

@@ -21,6 +21,19 @@ import Testing
         #expect(state.cameras.back.room == .blur)
     }
 
+    @Test("stays hidden after a restart that lost it, also with another camera")
+    mutating func lost() {
+        state = .withTwoCameras()
+        send(.stored(problems: [], hiddenRooms: [.back]), .assigned(.back, "Lid", id: "lid"))
+        #expect(state.cameras.back.room == .blur && state.hiddenRooms.isEmpty)
+        send(.set(\.cameras.back.room, .asIs))
+        send(.stored(problems: []), .assigned(.back, "Desk", id: "desk"))
+        #expect(state.cameras.back.room == .asIs)
+        // The disk may answer once the camera is known.
+        send(.stored(problems: [], hiddenRooms: [.back]))
+        #expect(state.cameras.back.room == .blur)
+    }
+
     @Test("is read as words or a path", arguments: ["as-is", "blur", "/a b.png", "~/ä.jpg"])
     func words(_ text: String) throws {
         #expect(try Room(parsing: text).description == text)

@@ -886,8 +886,34 @@ private func saysThatItForgets(in directory: String) throws {
     precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
 }
 
+/// Checks that rooms hidden in the last run are hidden again, with nothing of it but its mark.
+@MainActor
+private func hidesRooms(in directory: String, isConfigured: Bool) throws {
+    let file = StateFile(path: "\(directory)/dualcam/rooms")
+    try file.store("configured back\nfront\n")
+    let loop = try EventLoop()
+    let daemon = try DualCamDaemon.Daemon(Configuration(), loop: loop)
+    let store = try StateStore(daemon, loop: loop, isConfigured: isConfigured)
+    try loop.wait(for: "the disk") { !daemon.state.privacy.isUnread }
+    precondition(daemon.state.hiddenRooms == (isConfigured ? [.front] : [.front, .back]))
+    daemon.send(.set(\.cameras.back.room, .blur))
+    precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    withExtendedLifetime(store) {}
+    let text = try file.load()
+    precondition(text == "back\nfront\n", text ?? "nothing")
+}
+
 @Suite("What is remembered")
 struct RememberedStateTests {
+    @Test("is which rooms were hidden, though all else is lost")
+    func rooms() async {
+        await #expect(processExitsWith: .success) {
+            for isConfigured in [true, false] {
+                try await inFolder { try hidesRooms(in: $0, isConfigured: isConfigured) }
+            }
+        }
+    }
+
     @Test("is told to be forgotten while it cannot be stored, and stored once it can be")
     func forgetful() async {
         await #expect(processExitsWith: .success) {

@@ -30,8 +30,9 @@ package enum Event: Hashable, Sendable {
     case loopback(LoopbackState)
     /// Goes back to the configuration.
     case reset
-    /// The reading of what the last run stored, with its problems, one sentence each.
-    case stored(problems: [String])
+    /// The reading of what the last run stored, with its problems, one sentence each, and the
+    /// roles whose rooms it hid: no room may be seen because that was lost.
+    case stored(problems: [String], hiddenRooms: Set<Role> = [])
 }
 
 /// An event of the stream as a whole.

@@ -193,6 +193,9 @@ extension State {
         }
         // Another camera may show the same room.
         if next.room == .asIs { (next.room, next.roomBlur) = (own.room, own.roomBlur) }
+        if !identity.isEmpty, hiddenRooms.remove(role) != nil, next.room == .asIs {
+            next.room = .blur
+        }
         // The picture is another one, so nothing moves.
         (cameras[role].mirror, cameras[role].rotation) = (next.mirror, next.rotation)
         (cameras[role].room, cameras[role].roomBlur) = (next.room, next.roomBlur)

@@ -65,6 +65,9 @@ package struct State: Hashable, Sendable {
     package internal(set) var suspensions: Set<Suspension> = []
     /// The privacy that the user asked for.
     package internal(set) var privacy = PrivacyState()
+    /// The roles whose first camera's room is blurred if nothing else is known: that of the last
+    /// run was hidden.
+    package internal(set) var hiddenRooms: Set<Role> = []
     /// The lock of the session, as far as it is known.
     package internal(set) var lock = SessionLock()
     package internal(set) var previews = PreviewsState()
@@ -252,7 +255,15 @@ extension State {
         case .orientation(let event): handle(event)
         case .preview(let event): handle(event)
         case .phone(let event): return handle(event)
-        case .stored(let problems): storeProblems = problems
+        case .stored(let problems, let rooms):
+            storeProblems = problems
+            for role in rooms {
+                if cameras[role].identity.isEmpty {
+                    hiddenRooms.insert(role)
+                } else if cameras[role].room == .asIs {
+                    cameras[role].room = .blur
+                }
+            }
         case .configured(let settings): return configure(settings, at: time)
         case .change(let change):
             var new = settings
