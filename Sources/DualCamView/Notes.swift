@@ -110,8 +110,8 @@ final class Toast {
         return both
     }
 
-    /// Shows `message`, and says it, with a button that does `action`. `dismissed` is called once it
-    /// is gone.
+    /// Shows and says `message`, with a button that does `action`. `dismissed` is called once it is
+    /// gone.
     func show(
         _ message: String,
         button: String? = nil,

@@ -172,8 +172,8 @@ package final class Window: Widget {
         Object(sharing: surface).connect("notify::state", handler)
     }
 
-    /// Calls `begins` before GTK draws each frame, and `painted` once it has. To be called once it is
-    /// shown.
+    /// Calls `begins` before GTK draws each frame, and `painted` once it has. To be called once the
+    /// window is shown.
     package func onFrames(begins: @escaping () -> Void, painted: @escaping () -> Void) {
         guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
         Object(sharing: clock).connect("before-paint", begins)
