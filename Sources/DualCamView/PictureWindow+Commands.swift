@@ -46,6 +46,7 @@ extension PictureWindow {
             showControls(false)
         case .toggleFullscreen: window.isFullscreen.toggle()
         case .moveInset(let x, let y): moveInset(x: x, y: y)
+        case .resizeInset(let steps): resizeInset(by: steps)
         case .resize(let steps): placement?.resize(by: steps)
         case .menu: menu?.show(at: opener(bar.openers.more))
         case .layouts: menu?.showLayouts(at: opener(bar.openers.layout))

@@ -153,6 +153,12 @@ extension PictureWindow {
 
     // MARK: Sizes
 
+    /// Makes the inset as much larger as so many clicks of a wheel over it.
+    func resizeInset(by steps: Int) {
+        let inset = Scaling(of: .inset, from: insetSize, in: insetShape.sizes)
+        if areas.hasInset { set(insetSize: inset.value(clicks: -Double(steps))) }
+    }
+
     /// Returns what can be resized at a point of the picture.
     private func scaling(_ x: Double, _ y: Double) -> Scaling? {
         let point = viewport.point(x: x, y: y)

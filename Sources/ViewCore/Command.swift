@@ -36,6 +36,8 @@ package enum Command: Hashable, Sendable {
     case resize(Int)
     /// The inset so far, in units of the window.
     case moveInset(x: Int, y: Int)
+    /// The inset so many steps larger, or smaller.
+    case resizeInset(Int)
     case menu
     /// Shows the layouts to choose from.
     case layouts
@@ -78,6 +80,7 @@ package enum Command: Hashable, Sendable {
         ("plus", "+", .resize(1), "Larger Window"),
         ("minus", "−", .resize(-1), "Smaller Window"),
         ("Alt+Left", "Alt ← ↑ → ↓", .moveInset(x: -8, y: 0), "Move the Inset, with Shift by Less"),
+        ("Alt+plus", "Alt + −", .resizeInset(1), "Larger or Smaller Inset"),
         ("F11", "F11", .toggleFullscreen, "Fullscreen"),
         ("Menu", "Menu", .menu, "Menu"),
         ("comma", ",", .preferences, "Preferences"),
@@ -97,11 +100,13 @@ package enum Command: Hashable, Sendable {
     /// if these are held; `nil` if it does nothing.
     package init?(key: String) {
         let step = key.hasPrefix("Alt+Shift+") ? 1 : 8
-        switch key {
-        case "Alt+Left", "Alt+Shift+Left": self = .moveInset(x: -step, y: 0)
-        case "Alt+Right", "Alt+Shift+Right": self = .moveInset(x: step, y: 0)
-        case "Alt+Up", "Alt+Shift+Up": self = .moveInset(x: 0, y: -step)
-        case "Alt+Down", "Alt+Shift+Down": self = .moveInset(x: 0, y: step)
+        switch key.replacing("Alt+Shift+", with: "Alt+") {
+        case "Alt+Left": self = .moveInset(x: -step, y: 0)
+        case "Alt+Right": self = .moveInset(x: step, y: 0)
+        case "Alt+Up": self = .moveInset(x: 0, y: -step)
+        case "Alt+Down": self = .moveInset(x: 0, y: step)
+        case "Alt+plus", "Alt+equal", "Alt+KP_Add": self = .resizeInset(1)
+        case "Alt+minus", "Alt+KP_Subtract": self = .resizeInset(-1)
         default: self.init(plain: key)
         }
     }
