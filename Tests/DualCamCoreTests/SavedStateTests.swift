@@ -101,6 +101,27 @@ import Testing
         #expect(camera?.zoom == 2 && camera?.manual.focus == 1 && camera?.manual.compensation == -1)
     }
 
+    @Test func `a configured person keeps its size, and another shape does not`() throws {
+        func state(_ shape: InsetShape) -> State {
+            var state = self.state()
+            var style = SceneStyle()
+            (style.insetShape, style.insetSize) = (shape, 0.5)
+            state.configured.scene.style = style
+            state.scene.setStyle(style, at: .zero)
+            return state
+        }
+        var before = state(.person)
+        before.take(.set(\.scene.style.insetSize, 0.9))
+        let saved = try SavedState(parsing: SavedState(before).text)
+        #expect(saved == SavedState(before))
+        for (shape, size) in [(InsetShape.person, 0.9), (.rectangle, 0.5)] {
+            var after = state(shape)
+            saved.restore(&after)
+            #expect(after.scene.style.insetSize == size)
+            #expect(after.scene.style.insetShape == shape)
+        }
+    }
+
     @Test func theSwapBeginsAnewUnlessItIsWanted() throws {
         let saved = try SavedState(parsing: "swapped = true\nlayout = \"single\"")
         var after = state()

@@ -62,7 +62,9 @@ package struct SceneStyle: Hashable, Sendable {
     }
     private var corner = Corner.topRight
     /// The inset's width, as a fraction of the canvas's: one of its shape's `sizes`.
-    package var insetSize = 0.25
+    package var insetSize = 0.25 {
+        didSet { insetSize = min(insetSize, insetShape.sizes.upperBound) }
+    }
     /// The inset's distance from the edges, as a fraction of the canvas's width.
     package var insetMargin = 0.02
     /// The width of the border, in pixels of a canvas 720 high.

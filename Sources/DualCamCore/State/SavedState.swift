@@ -137,7 +137,7 @@ package struct SavedState: Hashable, Sendable {
 
     /// The part of `state` to keep.
     package init(_ state: State) {
-        shared = Kept(state.settings, over: state.configured, Settings(), Settings.rows)
+        shared = Kept(state.settings, over: state.configured, .widest, Settings.rows)
         if let shown = state.scenes.before, shown.own == state.title { before = shown }
         hasPrivacy = state.scenes.hasPrivacy
         cameras = state.kept
@@ -220,7 +220,8 @@ package struct SavedState: Hashable, Sendable {
         shared = Kept(
             root,
             root["configured"]?.table,
-            Settings(),
+            // A size is read as that of any shape: the configured one is not in the file.
+            .widest,
             Settings.rows,
             needsGuards: false
         )
