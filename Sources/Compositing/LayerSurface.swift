@@ -29,6 +29,10 @@ final class LayerSurface {
     private var hasSurroundings = false
     private var hasVeil = false
     private var decoration: Decoration
+    private var shadow: SoftShadow
+    /// The opacities of the shadow of the layer's own shape where that is no rectangle's, and of
+    /// persons'.
+    private var (roundShadow, personShadow) = (0.0, 0.0)
     private var icon: SwapIcon
     private let freezeMark: FreezeMark
     private var labels: NoticeLabels?
@@ -43,6 +47,7 @@ final class LayerSurface {
         surroundings = CachedCopy()
         veil = CachedCopy()
         decoration = Decoration(canvas: canvas)
+        shadow = SoftShadow(canvas: canvas)
         icon = SwapIcon(canvas: canvas)
     }
 
@@ -53,13 +58,17 @@ final class LayerSurface {
         self.labels = layer.notice == nil ? nil : labels
         let whole = PixelRect(canvas)
         outer = layer.rect.outwards
+        let shape = shape(of: layer)
+        let shade = layer.shadowOpacity * layer.opacity
+        personShadow = shade * layer.cutout
+        roundShadow = shade * (1 - layer.cutout) * layer.roundness
         isPlain =
             layer.opacity >= 1 && layer.corners == .none && layer.borderWidth <= 0
-            && layer.shadowOpacity <= 0 && outer == layer.rect.inwards
+            && shape.shadowOpacity <= 0 && outer == layer.rect.inwards
         if isPlain {
             interior = outer.intersection(whole)
         } else {
-            decoration.update(shape(of: layer))
+            decoration.update(shape)
             interior = decoration.interior
         }
         if layer.cutout > 0 { interior = .none }
@@ -109,7 +118,8 @@ final class LayerSurface {
         shape.corners = layer.corners
         shape.borderWidth = max(0, layer.borderWidth)
         shape.borderOpacity = layer.borderOpacity
-        shape.shadowOpacity = layer.shadowOpacity
+        // Of what is cut out, nothing is left of it.
+        shape.shadowOpacity = layer.cutout < 1 ? layer.shadowOpacity * (1 - layer.roundness) : 0
         shape.shadowBlur = 8 * unit
         shape.shadowDrop = 6 * unit
         shape.opacity = layer.opacity
@@ -158,6 +168,7 @@ final class LayerSurface {
         hole: PixelRect
     ) {
         guard layer.opacity > 0 else { return }
+        drawShadows(into: output, stride: stride)
         if layer.cutout > 0 {
             drawCut(into: output, stride: stride)
         } else if isPlain {
@@ -170,6 +181,28 @@ final class LayerSurface {
         }
         freezeMark.draw(in: layer, into: output, stride: stride)
         labels?.draw(in: layer, into: output, stride: stride)
+    }
+
+    /// Draws the shadows that are no rectangle's, beneath the layer.
+    private func drawShadows(into output: UnsafeMutablePointer<UInt8>, stride: Int) {
+        let bounds = outer.intersection(PixelRect(canvas))
+        guard max(roundShadow, personShadow) > 0, !bounds.isEmpty else { return }
+        let row = spare(4)
+        func draw(_ opacity: Double, _ mask: (Int, Range<Int>) -> Void) {
+            guard opacity > 0 else { return }
+            shadow.update(bounds, opacity: opacity, hides: layer.opacity >= 1) { y, range in
+                mask(y, range)
+                return UnsafePointer(row)
+            }
+            for y in shadow.rows { shadow.apply(y: y, to: output + y * stride) }
+        }
+        draw(roundShadow) { y, range in
+            (row + 2 * range.lowerBound).update(repeating: 0, count: 2 * range.count)
+            let inside = layer.columns(y: y).clamped(to: range)
+            (row + 2 * inside.lowerBound).update(repeating: 255, count: 2 * inside.count)
+        }
+        guard hasCutout || hasNextCutout else { return }
+        draw(personShadow) { writeMask(y: $0, $1, into: row) }
     }
 
     private func drawPlain(
@@ -702,6 +735,26 @@ extension Grading {
 }
 
 extension Layer {
+    /// The share, 0 … 1, to which it casts the shadow of its own shape instead of a rectangle's:
+    /// all of it as a circle, nothing with small corners.
+    var roundness: Double {
+        let shorter = max(1, min(rect.width, rect.height))
+        return min(1, max(0, 20 * corners.largest / shorter - 9))
+    }
+
+    /// Returns the pixels of the canvas's row `y` that it covers, to the nearest one.
+    func columns(y: Int) -> Range<Int> {
+        let y = Double(y) + 0.5
+        func inset(_ radius: Double) -> Double {
+            let depth = max(0, radius - min(y - rect.y, rect.maxY - y))
+            return radius - max(0, radius * radius - depth * depth).squareRoot()
+        }
+        let left = rect.x + inset(y < rect.midY ? corners.topLeft : corners.bottomLeft)
+        let right = rect.maxX - inset(y < rect.midY ? corners.topRight : corners.bottomRight)
+        let start = Int(left.rounded())
+        return start..<max(start, Int(right.rounded()))
+    }
+
     /// Returns the part of the picture that `source` shows, before the turn.
     func sourcePart(of source: LayerSource) -> Rect { transform.inverse.apply(to: source.part) }
 

@@ -221,6 +221,39 @@ import Testing
         #expect(persons > 100 && rooms > 500)
     }
 
+    @Test func `a person's shadow is soft and lies around the person, whatever the room is`() {
+        // In the middle, down to the lower edge.
+        func isPerson(_ x: Int, _ y: Int) -> Bool { (24..<40).contains(x) && y >= 20 }
+        let mask = frame(size: Self.canvas, format: .gray) { isPerson($1, $2) ? 255 : 0 }.buffer
+        let white = flatFrame(size: Self.canvas, format: .i420, color: .video, [235, 128, 128])
+        func drawn(_ shadow: Double, cutout: Double = 1, room: UInt8 = 60) -> DrawnPicture {
+            var front = frame(size: Self.canvas, format: .i420, color: .video) { plane, x, y in
+                let scale = plane > 0 ? 2 : 1
+                return isPerson(x * scale, y * scale) ? 128 : room
+            }
+            front.mask = mask
+            var scene = scene()
+            var person = Layer(role: .front, rect: Rect(Self.canvas))
+            (person.cutout, person.shadowOpacity) = (cutout, shadow)
+            scene.append(person)
+            return DrawnPicture(scene, canvas: Self.canvas, back: white, front: front)
+        }
+        let (plain, shaded) = (drawn(0), drawn(0.4))
+        #expect(shaded.bytes == drawn(0.4, room: 200).bytes)
+        let row = (0..<64).map { shaded.pixel($0, 30).y }
+        #expect(row[24..<40].allSatisfy { $0 == 128 })
+        #expect(Array(row[..<24]) == row[..<24].sorted(by: >) && (190...200).contains(row[23]))
+        #expect(Array(row[40...]) == row[40...].sorted() && (190...200).contains(row[40]))
+        #expect(row[8] == 235 && row[56] == 235)
+        #expect(shaded.pixel(32, 4) == plain.pixel(32, 4))
+        #expect(shaded.pixel(32, 16).y < 230)
+        // The person does not end at the edge of the picture.
+        #expect((0..<64).map { shaded.pixel($0, 47).y } == row)
+        // It comes with the person.
+        let (half, none) = (drawn(0.4, cutout: 0.5), drawn(0, cutout: 0.5))
+        #expect(half.pixel(21, 30).y < none.pixel(21, 30).y)
+    }
+
     /// Returns `true` beside another luma.
     private func isEdge(_ x: Int, _ y: Int, _ picture: DrawnPicture) -> Bool {
         (max(0, y - 2)...min(47, y + 2)).contains { below in

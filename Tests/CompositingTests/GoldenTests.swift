@@ -2,6 +2,7 @@ import Compositing
 import DualCamCore
 import Foundation
 import Frames
+import TestJPEGs
 import Testing
 
 /// Small pictures of every layout and corner and of a swap, compared with those in Goldens.
@@ -12,8 +13,13 @@ import Testing
     static let canvas = Size(width: 64, height: 36)
 
     static let scenes: [(name: String, scene: Scene)] = {
-        func state(_ layout: Layout, _ corner: Corner) -> SceneState {
+        func state(
+            _ layout: Layout,
+            _ corner: Corner,
+            _ shape: InsetShape = .rectangle
+        ) -> SceneState {
             var style = SceneStyle()
+            (style.insetShape, style.insetSize) = (shape, shape == .rectangle ? 0.25 : 0.5)
             style.layout = layout
             style.insetCorner = corner
             // As wide as they are on a large canvas.
@@ -27,6 +33,9 @@ import Testing
         for layout in [Layout.sideBySide, .stacked, .single] {
             scenes.append((layout.rawValue, state(layout, .topRight).scene(at: .zero)))
         }
+        for shape in [InsetShape.circle, .person] {
+            scenes.append((shape.rawValue, state(.pip, .bottomLeft, shape).scene(at: .zero)))
+        }
         var swapped = state(.pip, .topRight)
         swapped.setSwapped(true, at: .zero)
         for percent in [30, 55, 80] {
@@ -39,11 +48,19 @@ import Testing
     @Test(arguments: scenes.map(\.name))
     func isAsItWas(name: String) throws {
         let scene = try #require(Self.scenes.first { $0.name == name }?.scene)
+        let size = Size(width: 128, height: 72)
+        var front = drawnFrame(size: size, isWarm: true)
+        // A head over shoulders.
+        front.mask =
+            frame(size: size, format: .gray) { _, x, y in
+                let (dx, dy) = (x - 64, y - 36)
+                return dx * dx + dy * dy < 400 || abs(dx) < y - 20 && y > 50 ? 255 : 0
+            }.buffer
         let picture = DrawnPicture(
             scene,
             canvas: Self.canvas,
             back: drawnFrame(size: Self.canvas, isWarm: false),
-            front: drawnFrame(size: Size(width: 128, height: 72), isWarm: true)
+            front: front
         )
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Goldens/\(name).pgm")

@@ -465,7 +465,7 @@ extension SceneTests {
         #expect(rect.width == rect.height && inset.corners == CornerRadii(radius))
         #expect(rect.width > 0 && rect.x >= 0 && rect.y >= 0)
         #expect(rect.maxY <= Double(canvas.height))
-        #expect(inset.fill == 1 && inset.shadowOpacity == 0)
+        #expect(inset.fill == 1)
         let marks = rect.inset(by: inset.distance(atLeast: 8))
         let (x, y) = (marks.x - rect.midX, marks.y - rect.midY)
         #expect((x * x + y * y).squareRoot() <= radius + 1e-6)
@@ -490,6 +490,8 @@ extension SceneTests {
         #expect(rect { $0.insetSize = 1 } == Rect(Self.canvas))
         let dragged = rect { $0.insetPosition = NormalizedPoint(x: 0.5, y: 0.5) }
         #expect(dragged == Rect(x: 480, y: 270, width: 320, height: 180))
+        let bare = state { ($0.insetShape, $0.insetBorder) = (.person, 0) }
+        #expect(layers(bare.scene(at: at(0)))[1].shadowOpacity == 0)
         // Another shape leaves room for the other picture.
         let former = state {
             ($0.insetShape, $0.insetSize) = (.person, 1)
@@ -508,12 +510,19 @@ extension SceneTests {
             let extents = extents(scene, at(time))
             return [extents.back.isCutOut, extents.front.isCutOut]
         }
+        func shadow(_ time: Double) -> Double {
+            let inset = layers(scene.scene(at: at(time))).last { $0.role == .front }
+            return inset.map { $0.shadowOpacity * $0.cutout } ?? 0
+        }
         #expect(shares(0) == [.back: 0, .front: 1] && isCutOut(0) == [false, true])
         #expect(layers(scene.scene(at: at(0)))[1].iconOpacity == 0)
         scene.setSwapped(true, at: at(0))
         let way = stride(from: 0.0, through: 0.3, by: 0.03).compactMap { shares($0)[.front] }
         #expect(way == way.sorted(by: >) && way.first == 1 && way.last == 0)
         #expect(zip(way, way.dropFirst()).allSatisfy { $0 - $1 < 0.35 })
+        let shades = stride(from: 0.0, through: 0.3, by: 0.03).map(shadow)
+        #expect(shades == shades.sorted(by: >) && shades.first == 0.35 && shades.last == 0)
+        #expect(zip(shades, shades.dropFirst()).allSatisfy { $0 - $1 < 0.13 })
         #expect(isCutOut(0.1) == [true, true] && isCutOut(0.4) == [true, false])
         #expect(shares(0.4) == [.back: 1, .front: 0])
     }

@@ -1,4 +1,5 @@
 import Frames
+import Glibc
 import TestJPEGs
 import TestSupport
 import Testing
@@ -296,6 +297,44 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test(arguments: [(Size(width: 1280, height: 720), 8), (Size(width: 86, height: 90), 4)])
+    func shading(canvas: Size, cell: Int) {
+        let shape = PixelRect(
+            x: canvas.width / 16 * 4,
+            y: canvas.height / 12 * 4,
+            width: canvas.width / 16 * 8,
+            height: canvas.height / 12 * 4
+        )
+        var shadow = SoftShadow(canvas: canvas)
+        var mask = [UInt8](repeating: 0, count: 2 * canvas.width)
+        for x in shape.x..<shape.maxX { mask[2 * x] = 255 }
+        mask.withUnsafeBufferPointer { mask in
+            guard let row = mask.baseAddress else { return }
+            shadow.update(shape, opacity: 0.5, hides: false) { _, _ in row }
+        }
+        // Besides the blur, a cell is a mean, and between two the shadow is mixed.
+        let sigma = Double(cell) * (1 + 1.0 / 12 + 1.0 / 6).squareRoot()
+        func share(_ place: Double, _ from: Int, _ to: Int) -> Double {
+            let scale = 1 / (sigma * 2.0.squareRoot())
+            return (erf((place - Double(from)) * scale) - erf((place - Double(to)) * scale)) / 2
+        }
+        let drop = (6 * canvas.unit).rounded()
+        var worst = 0.0
+        for y in shadow.rows {
+            var row = [UInt8](repeating: 240, count: 2 * canvas.width + 1)
+            shadow.apply(y: y, to: &row)
+            #expect(row[2 * canvas.width] == 240, "nothing beyond the row")
+            let down = share(Double(y) + 0.5 - drop, shape.y, shape.maxY)
+            for x in 0..<canvas.width {
+                let part = 0.5 * down * share(Double(x) + 0.5, shape.x, shape.maxX)
+                worst = max(worst, abs(Double(row[2 * x]) - (240 - 224 * part)))
+                worst = max(worst, abs(Double(row[2 * x + 1]) - (240 - 112 * part)))
+            }
+        }
+        #expect(worst < 8)
+        #expect(shadow.rows.lowerBound > 0 && shadow.rows.upperBound < canvas.height)
     }
 
     @Test func blending() {

@@ -40,7 +40,7 @@ package struct Layer: Hashable, Sendable {
     package var borderWidth: Double = 0
     /// The opacity of the white border, 0 … 1.
     package var borderOpacity: Double = 0
-    /// The opacity of the black shadow around it, 0 … 1.
+    /// The opacity of the black shadow around it, 0 … 1; of what is cut out, around persons.
     package var shadowOpacity: Double = 0
     /// The opacity of the swap icon in the top right corner, 0 … 1.
     package var iconOpacity: Double = 0

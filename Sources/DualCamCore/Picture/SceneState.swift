@@ -275,16 +275,18 @@ struct Arrangement: Hashable, Sendable {
     ) -> Placement {
         var inset = framed
         inset.rect = rect
+        let shadow = 0.35
         switch style.insetShape {
         case .person:
             // Nothing but the person: no frame, and no icon where there is no corner.
             inset = Placement(rect: rect)
             inset.cutout = 1
+            inset.shadowOpacity = style.insetBorder > 0 ? shadow : 0
             return inset
         case .circle: (inset.corners, inset.fill) = (CornerRadii(rect.width / 2), 1)
-        // The shadow has the shape of a rectangle.
-        case .rectangle: inset.shadowOpacity = 0.35
+        case .rectangle: break
         }
+        inset.shadowOpacity = shadow
         inset.iconOpacity = style.swapIcon ? 1 : 0
         return inset
     }
@@ -1000,8 +1002,8 @@ package struct SceneState: Hashable, Sendable {
                 var before = layer
                 before.transform = turning.before
                 scene.append(before)
-                // The layer below already draws what is around the picture.
-                layer.shadowOpacity = 0
+                // The layer below already draws what is around the picture, but not persons.
+                layer.shadowOpacity *= layer.cutout
                 layer.opacity *= share
             }
         }

@@ -265,7 +265,12 @@ extension SceneStyle {
             .guarded
         ) { .number($0.insetShape.sizes) },
         .init("inset-margin", "a fraction of the stream's width", \.insetMargin, .number(0...0.25)),
-        .init("inset-border", "pixels, in a stream 720 high", \.insetBorder, .number(0...64)),
+        .init(
+            "inset-border",
+            "pixels, in a stream 720 high; 0: none, and a person has no shadow",
+            \.insetBorder,
+            .number(0...64)
+        ),
         .init("inset-radius", "pixels, in a stream 720 high", \.insetRadius, .number(0...512)),
         .init(
             "gap",

@@ -93,6 +93,19 @@ void kernel_blend(uint8_t *there, const uint8_t *content, const uint8_t *keep,
 // 255, wholly. Elsewhere `share` / 255 of it is gone.
 void kernel_cut(uint8_t *there, const uint8_t *content, const uint8_t *mask, int count, int share);
 
+// A soft shadow, from cells of `step` x `step` pixels, a multiple of four. Adds the luma of `count`
+// packed pixels to the cells that they lie in.
+void kernel_shadow_add(uint16_t *cells, const uint8_t *mask, int count, int step);
+
+// Blurs cells by one cell (the standard deviation), as if they went on beyond the edges, and
+// multiplies them by `scale`.
+void kernel_shadow_blur(uint16_t *cells, int columns, int rows, float scale);
+
+// Darkens packed pixels by shares, in 2^-16 and at most half, between two rows of cells: `mix` of
+// 256 is the lower one; but not between cells of just the share `hidden`. `count` is even.
+void kernel_shadow_lay(uint8_t *there, const uint16_t *upper, const uint16_t *lower, int mix,
+                       int hidden, int count, int step);
+
 // The source of the pixels of a row that is seen in perspective: pixel i lies at column
 // (x + i * x_step) / (d + i * d_step) of the plane, and at row (y + i * y_step) / the same. 0 is
 // the middle of the first sample.
