@@ -6,11 +6,7 @@ all is well.
 import loopback, re, shlex, signal
 from guest import *
 
-CONFIGURATION = """
-[output]
-width = 320
-height = 180
-frame-rate = 10
+CONFIGURATION = output(320, 180, 10) + """
 [cameras.back]
 source = "v4l2:{}"
 [cameras.front]
@@ -36,27 +32,17 @@ def files():
     return found
 
 
-def named(dump):
-    """The names of the cameras in what pw-dump writes."""
-    names = set()
-    for item in json.loads(dump) if dump.strip() else []:
-        properties = (item.get('info') or {}).get('props') or {}
-        if properties.get('media.class') == 'Video/Source':
-            names.add(properties.get('node.description', '').split(' (')[0])
-    return names
-
-
-def listed():
-    """The names of the cameras that apps see in PipeWire."""
-    code, out, _ = user('pw-dump')
-    return named(out) if code == 0 else set()
+def listed(dump=None):
+    """The names of the cameras that apps see in PipeWire, or those in what pw-dump has written."""
+    return {each.get('node.description', '').split(' (')[0] for each in objects(dump)
+            if each.get('media.class') == 'Video/Source'}
 
 
 def offered():
     """The names of those that the portal offers to apps; None if it refuses."""
     code, out, errors = user('python3', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'portal_dump.py'))
     if code == 0:
-        return named(out)
+        return listed(out)
     if 'AccessDenied' in errors or 'NotAllowed' in errors:
         return None
     raise Failure(f'the portal: {errors}')
@@ -64,12 +50,7 @@ def offered():
 
 def copies():
     """WirePlumber's own nodes of the loopback device; None if it does not know the device."""
-    code, out, _ = user('pw-dump')
-    kinds = []
-    for item in json.loads(out) if code == 0 and out.strip() else []:
-        properties = (item.get('info') or {}).get('props') or {}
-        if properties.get('api.v4l2.path') == loopback.DEVICE:
-            kinds.append(properties.get('media.class'))
+    kinds = [each.get('media.class') for each in objects() if each.get('api.v4l2.path') == loopback.DEVICE]
     return kinds.count('Video/Source') if 'Video/Device' in kinds else None
 
 
@@ -156,9 +137,8 @@ def hide(cameras):
 
 def by_wireplumber(configuration, camera):
     """A camera that is only WirePlumber's, and has not the stream's size, which PipeWire 1.4 does not bear to be asked for."""
-    dump = json.loads(check('pw-dump'))
-    names = [properties['node.name'] for properties in ((item.get('info') or {}).get('props') or {} for item in dump)
-             if properties.get('media.class') == 'Video/Source' and properties.get('node.description', '').startswith('Third')]
+    names = [each['node.name'] for each in objects()
+             if each.get('media.class') == 'Video/Source' and each.get('node.description', '').startswith('Third')]
     expect(len(names) == 1, f'it has a name: {names}')
     configure(configuration.replace(f'v4l2:{camera.device}', f'pipewire:{names[0]}', 1))
     check('systemctl', '--user', 'reload', UNIT)

@@ -91,8 +91,7 @@ def frozen(stage):
 
 
 def counts(role):
-    return [json.loads(check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/{role}',
-                             f'{BUS_NAME}.Camera', name))['data'] for name in ('FramesCaptured', 'FramesDropped')]
+    return [property_of('Camera', name, f'{OBJECT}/cameras/{role}') for name in ('FramesCaptured', 'FramesDropped')]
 
 
 def damaged(role, command):

@@ -38,11 +38,8 @@ def become(name):
     AS_USER.update(user=USER.pw_uid, group=USER.pw_gid, extra_groups=os.getgrouplist(name, USER.pw_gid))
     AS_USER['env'].update(HOME=USER.pw_dir, XDG_RUNTIME_DIR=RUNTIME, DBUS_SESSION_BUS_ADDRESS=f'unix:path={RUNTIME}/bus')
     session = {'XDG_SESSION_CLASS': 'user', 'XDG_SESSION_TYPE': 'wayland', 'XDG_SEAT': 'seat0', 'XDG_VTNR': '1'}
-    code, _, errors = run(
-        'systemd-run', f'--unit=login-{name}', f'--property=User={name}', '--property=PAMName=login',
-        *(f'--setenv={key}={value}' for key, value in session.items()), 'sleep', 'infinity')
-    if code != 0:
-        raise Failure(f'{name} cannot log in: {errors}')
+    do('systemd-run', f'--unit=login-{name}', f'--property=User={name}', '--property=PAMName=login',
+       *(f'--setenv={key}={value}' for key, value in session.items()), 'sleep', 'infinity')
     wait_for(f"{name}'s session", lambda: os.path.exists(f'{RUNTIME}/bus'), 60)
 
 
@@ -115,8 +112,16 @@ def run(*command, deadline=60, **options):
     return done.returncode, done.stdout, done.stderr
 
 
+def do(*command, **options):
+    """Runs a command as root that must succeed; returns its stdout."""
+    code, out, errors = run(*command, **options)
+    if code != 0:
+        raise Failure(f'{" ".join(command)}: {errors.strip() or out.strip()}')
+    return out
+
+
 def user(*command, deadline=60):
-    """The same in testuser's session."""
+    """`run` in testuser's session."""
     return run(*command, deadline=deadline, **AS_USER)
 
 
@@ -147,6 +152,18 @@ def status():
     return json.loads(check('dualcamctl', 'status', '--json'))
 
 
+def property_of(interface, name, path=OBJECT):
+    """A property of one of the daemon's objects."""
+    out = check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, path, f'{BUS_NAME}.{interface}', name)
+    return json.loads(out)['data']
+
+
+def counted():
+    """What the daemon has counted, as busctl writes it."""
+    out = check('busctl', '--user', '--json=short', 'call', BUS_NAME, OBJECT, f'{BUS_NAME}.Stream', 'Statistics', 'a{sv}', '0')
+    return json.loads(out)['data'][0]
+
+
 def unit(name):
     """A property of the daemon's unit, as `systemctl show` prints it."""
     return check('systemctl', '--user', 'show', '--property', name, '--value', UNIT).strip()
@@ -168,9 +185,7 @@ def install():
             # A program is large
             if target == '/usr/bin':
                 open(place, 'w').close()
-                code, _, errors = run('mount', '--bind', file, place)
-                if code != 0:
-                    raise Failure(f'mount {place}: {errors}')
+                do('mount', '--bind', file, place)
             else:
                 shutil.copy(file, place)
     with open(INSTALLED, 'w') as file:
@@ -204,6 +219,11 @@ def journal(*options):
     return run('journalctl', '--no-pager', f'--since=@{began:.0f}', *options)[1]
 
 
+def output(width, height, rate):
+    """The table of a configuration that says what the stream is."""
+    return f'[output]\nwidth = {width}\nheight = {height}\nframe-rate = {rate}'
+
+
 def configure(text):
     """Writes testuser's dualcam.toml."""
     folder = f'{USER.pw_dir}/.config/dualcam'
@@ -233,10 +253,7 @@ class Camera:
 
     def __init__(self, port, *options):
         self.port = port
-        code, out, errors = run('plug-camera', str(port), *options)
-        if code != 0:
-            raise Failure(f'plug-camera {port}: {errors}')
-        self.device = out.strip()
+        self.device = do('plug-camera', str(port), *options).strip()
         say(f'camera on port {port}: {self.device} {" ".join(options)}')
 
     def command(self, text):
@@ -258,6 +275,28 @@ def control(camera, name):
     return int(check('v4l2-ctl', '-d', camera.device, '-C', name).split(':')[1].split()[0])
 
 
+def hue(frame, at):
+    """The hue of a camera's tint at this offset of a YUY2 picture, where U comes before V; None for another one."""
+    difference = frame[at + 3] - frame[at + 1]
+    return 'orange' if difference > 30 else 'blue' if difference < -30 else None
+
+
+def counter(frame, canvas, size, isMirrored=False, gray=range(71, 180)):
+    """uvccam's frame counter in a picture of that size in the middle of the canvas: 16 blocks of 8 x 8 in the top row, highest
+    bit first, white or black; modulo 2 ** 16. None when one of them is gray, as where the picture is blurred."""
+    scale = min(canvas[0] / size[0], canvas[1] / size[1])
+    left, top = (canvas[0] - size[0] * scale) / 2, (canvas[1] - size[1] * scale) / 2
+    value = 0
+    for block in range(16):
+        x = block * 8 + 4
+        x = left + (size[0] - x if isMirrored else x) * scale
+        luma = frame[(int(top + 4 * scale) * canvas[0] + int(x)) * 2]
+        if luma in gray:
+            return None
+        value = value * 2 + (luma > 128)
+    return value
+
+
 def open_cameras(pid):
     """The video devices that the program has open."""
     links = set()
@@ -274,16 +313,18 @@ def open_cameras(pid):
     return links
 
 
+def objects(dump=None):
+    """The properties of each of PipeWire's objects, as pw-dump shows them now, or has shown them; [] if it does not answer."""
+    if dump is None:
+        code, dump, _ = user('pw-dump')
+        dump = dump if code == 0 else ''
+    return [(item.get('info') or {}).get('props') or {} for item in json.loads(dump)] if dump.strip() else []
+
+
 def node():
-    """The PipeWire node of the stream as pw-dump shows it, or None."""
-    code, out, _ = user('pw-dump')
-    if code != 0 or not out.strip():
-        return None
-    for item in json.loads(out):
-        properties = (item.get('info') or {}).get('props') or {}
-        if properties.get('node.name') == 'dualcam' and properties.get('media.class') == 'Video/Source':
-            return item
-    return None
+    """The properties of the stream's PipeWire node, or None."""
+    return next((each for each in objects()
+                 if each.get('node.name') == 'dualcam' and each.get('media.class') == 'Video/Source'), None)
 
 
 class Consumer:

@@ -40,8 +40,7 @@ def magnified(row):
 
 
 def camera_property(name):
-    out = check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/back', f'{BUS_NAME}.Camera', name)
-    return json.loads(out)['data']
+    return property_of('Camera', name, f'{OBJECT}/cameras/back')
 
 
 def mean(consumer):
@@ -115,10 +114,7 @@ def body():
         f'[[cameras.back.lenses]]\nname = "{name}"\nfactor = {FACTORS[name]}\nsource = "v4l2:{names[name]}"'
         for name in ('ultra-wide', 'telephoto'))
     configure(f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [scene]
 layout = "single"
 hud = "off"

@@ -11,10 +11,7 @@ WIDTH, HEIGHT = 320, 180
 DEVICE = '/dev/video20'
 MODULE = os.path.join(os.path.dirname(shutil.which('uvccam')), '..', f'v4l2loopback-{os.uname().release}', 'v4l2loopback.ko')
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = 10
+{output(WIDTH, HEIGHT, 10)}
 [cameras.back]
 source = "test:bars"
 [cameras.front]
@@ -28,10 +25,8 @@ device = "auto"
 
 def load(devices='devices=1 video_nr=20 card_label=DualCam exclusive_caps=1'):
     # What it needs of the kernel, by name; itself by its path, for it was built here
-    for command in (['modprobe', 'videodev'], ['insmod', MODULE, *devices.split()]):
-        code, _, errors = run(*command)
-        if code != 0:
-            raise Failure(f'{" ".join(command)}: {errors}')
+    do('modprobe', 'videodev')
+    do('insmod', MODULE, *devices.split())
     say('v4l2loopback is loaded')
 
 

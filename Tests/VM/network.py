@@ -10,10 +10,7 @@ FAR, NEAR, PORT = '10.99.0.2', '10.99.0.1', 8080
 # Each picture has another lightness, by which it is told from those before and after.
 LEVELS = [40 + 12 * number for number in range(16)]
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 source = "url:http://{FAR}:{PORT}/video"
 [cameras.front]
@@ -43,17 +40,8 @@ def pictures():
         noise = bytes(max(0, min(255, base + (byte & 31) - 16)) for byte in os.urandom(WIDTH * HEIGHT))
         with open('/run/picture.pgm', 'wb') as file:
             file.write(b'P5 %d %d 255\n' % (WIDTH, HEIGHT) + noise)
-        code, _, errors = run('cjpeg', '-quality', '70', '-outfile', f'/run/picture{number}.jpg', '/run/picture.pgm')
-        if code != 0:
-            raise Failure(f'cjpeg: {errors}')
+        do('cjpeg', '-quality', '70', '-outfile', f'/run/picture{number}.jpg', '/run/picture.pgm')
     return [f'/run/picture{number}.jpg' for number in range(len(LEVELS))]
-
-
-def do(*words):
-    code, out, errors = run(*words)
-    if code != 0:
-        raise Failure(f'{" ".join(words)}: {errors}')
-    return out
 
 
 def cable():

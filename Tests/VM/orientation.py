@@ -24,10 +24,7 @@ from stage import Signals
 
 WIDTH, HEIGHT, RATE = 320, 180, 10
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [scene]
 swap-icon = false
 inset-border = 0
@@ -153,8 +150,7 @@ def sample(frame):
 
 
 def orientation(member):
-    out = check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, OBJECT, f'{BUS_NAME}.Orientation', member)
-    return json.loads(out)['data']
+    return property_of('Orientation', member)
 
 
 def proxy_said():

@@ -12,10 +12,7 @@ OLD, NEW = os.environ['DUALCAM_PACKAGES'].split()
 # Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them
 WIDTH, HEIGHT, RATE = 320, 180, 10
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 capture = "320x240@{RATE}"
 [cameras.front]
@@ -30,46 +27,26 @@ mirrored = set()
 def apt(*words):
     # Without the lists of what Debian has, which there is no network for. Some images have Debian
     # leave out manuals.
-    code, out, errors = run(
-        'apt-get', '-y', '-o', 'Dir::State::Lists=/var/empty', '-o', 'DPkg::Options::=--path-include=*', *words, deadline=240,
-        env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
-    if code != 0:
-        raise Failure(f'apt-get {" ".join(words)}: {out}{errors}')
+    do('apt-get', '-y', '-o', 'Dir::State::Lists=/var/empty', '-o', 'DPkg::Options::=--path-include=*', *words, deadline=240,
+       env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
     say(f'ok: apt-get {" ".join(words)}')
-
-
-def counter(frame, hue):
-    """uvccam's frame counter in the main picture: 16 blocks of 8 x 8 in the top row, highest bit first. None while the
-    picture is blurred, or that of no camera; modulo 2 ** 16."""
-    if hue is None:
-        return None
-    scale = HEIGHT / 240
-    left, value = (WIDTH - 320 * scale) / 2, 0
-    for block in range(16):
-        x = 320 - block * 8 - 4 if hue in mirrored else block * 8 + 4
-        luma = frame[(int(4 * scale) * WIDTH + int(left + x * scale)) * 2]
-        if 70 < luma < 180:
-            return None
-        value = value * 2 + (luma > 128)
-    return value
 
 
 def sight(frame):
     """The hues that the main picture and the inset have: 'orange', 'blue' or None; the main camera's own counter."""
     def look(*points):
-        differences = [frame[at + 3] - frame[at + 1] for at in ((y * WIDTH + x) * 2 for x, y in points)]
-        hues = {'orange' if difference > 30 else 'blue' if difference < -30 else None for difference in differences}
+        hues = {hue(frame, (y * WIDTH + x) * 2) for x, y in points}
         return hues.pop() if len(hues) == 1 else None
 
     main = look((60, 74), (160, 100), (250, 150), (4, 176), (316, 176))
-    return main, look((260, 26), (272, 30), (288, 26)), counter(frame, main)
+    inset = look((260, 26), (272, 30), (288, 26))
+    return main, inset, counter(frame, (WIDTH, HEIGHT), (320, 240), main in mirrored) if main else None
 
 
 def lost():
     """Frames that the daemon knows of which no consumer had: those for which it had no buffer, and of both cameras those that
     were damaged, missing or replaced."""
-    out = check('busctl', '--user', '--json=short', 'call', BUS_NAME, OBJECT, f'{BUS_NAME}.Stream', 'Statistics', 'a{sv}', '0')
-    drops = json.loads(out)['data'][0]['drops']['data']
+    drops = counted()['drops']['data']
     return drops['unbuffered']['data'] + sum(
         cause['data'] for role in ('back', 'front') for cause in drops[role]['data'].values())
 
@@ -119,13 +96,12 @@ def body():
     expect(not missing, f'its {len(out.splitlines())} files are there {missing}')
 
     # A user who was never here, and does nothing but log in
-    code, _, errors = run('useradd', '--create-home', '--groups', 'video', 'newcomer')
-    expect(code == 0, f'there is a new user {errors}')
+    do('useradd', '--create-home', '--groups', 'video', 'newcomer')
     Camera(0, '--name', 'Desk Cam', '--serial', 'D1', '--formats', 'mjpg', '--max-size', '320x240', '--tint', '255,80,0')
     Camera(1, '--name', 'Face Cam', '--serial', 'F1', '--formats', 'yuyv', '--max-size', '320x240', '--tint', '0,80,255')
     become('newcomer')
     wait_for('the daemon runs', lambda: unit('ActiveState') == 'active', 120)
-    properties = wait_for('the node is there', node, 60)['info']['props']
+    properties = wait_for('the node is there', node, 60)
     expect(properties.get('node.description') == 'DualCam', 'it is the camera called DualCam')
     wait_for('it has found the cameras', lambda: loopback.cameras() == {'closed'})
     wait_for('it has no problem', lambda: status()['problems'] == [])

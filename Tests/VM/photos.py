@@ -7,10 +7,7 @@ from guest import *
 WIDTH, HEIGHT, RATE = 320, 180, 5
 CAMERA, LARGEST = (320, 240), (640, 480)
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 capture = "{CAMERA[0]}x{CAMERA[1]}@5"
 [cameras.front]

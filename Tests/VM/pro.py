@@ -6,10 +6,7 @@ from guest import *
 WIDTH, HEIGHT, RATE = 640, 360, 15
 CAMERA = 320, 240, 15
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 capture = "{CAMERA[0]}x{CAMERA[1]}@{CAMERA[2]}"
 aperture = 1.8

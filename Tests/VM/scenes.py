@@ -8,10 +8,7 @@ from guest import *
 
 WIDTH, HEIGHT, RATE = 320, 180, 10
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 capture = "320x240@{RATE}"
 [cameras.front]

@@ -8,12 +8,7 @@ PATIENCE = 2 / RATE
 # How soon all is well again when the cause is gone, in seconds.
 BACK = 2.0
 CAMERA = 320, 240
-CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
-"""
+CONFIGURATION = output(WIDTH, HEIGHT, RATE)
 # Told apart by nothing but their serial numbers. One speaks MJPG only, the other prefers YUYV,
 # which takes twice the room on the bus that they share.
 MODEL = '--name', 'Twin Cam', '--max-size', '320x240', '--enospc'
@@ -25,21 +20,9 @@ NO_NODE = 2 ** 32 - 1
 def sample(frame):
     """The main picture's hue, and its camera's counter where that can be read sharply."""
     # Where neither the inset nor the words of a notice are
-    at = (160 * WIDTH + 100) * 2
-    difference = frame[at + 3] - frame[at + 1]
-    hue = 'orange' if difference > 30 else 'blue' if difference < -30 else None
-    # uvccam's counter: 16 blocks of 8 x 8 in the top row, highest bit first; the picture stands
-    # between bars.
-    scale = HEIGHT / CAMERA[1]
-    left = (WIDTH - CAMERA[0] * scale) / 2
-    value = 0
-    for block in range(16):
-        luma = frame[(int(4 * scale) * WIDTH + int(left + (block * 8 + 4) * scale)) * 2]
-        if 70 < luma < 180:
-            return hue, None
-        value = value * 2 + (luma > 128)
+    seen = hue(frame, (160 * WIDTH + 100) * 2)
     # Under the veil, which blurs and darkens, a few white blocks are as dark as none.
-    return hue, value or None
+    return seen, counter(frame, (WIDTH, HEIGHT), CAMERA) or None
 
 
 class Signals:

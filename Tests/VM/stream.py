@@ -9,10 +9,7 @@ from guest import *
 WIDTH, HEIGHT, RATE = 640, 360, 15
 CAMERA = '320x240', 5
 CONFIGURATION = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = {RATE}
+{output(WIDTH, HEIGHT, RATE)}
 [cameras.back]
 capture = "{CAMERA[0]}@{CAMERA[1]}"
 [cameras.front]
@@ -24,13 +21,16 @@ class Sight:
     """What one looks for in a frame: whose hue the main picture and the inset have, and the main camera's counter."""
 
     def __init__(self):
-        self.pictures = {}      # hue -> (width, height, mirrored) of the camera that has it
+        self.pictures = {}      # hue -> size of the camera that has it, and if it is mirrored
 
     def __call__(self, frame):
         # The lower corners too: the incoming picture grows, and has them when it has arrived
         main, _ = self.look(frame, (120, 150), (320, 200), (500, 300), (6, 352), (632, 352))
         inset, luma = self.look(frame, (520, 55), (546, 60), (576, 55))
-        return main, inset, luma, self.counter(frame, main)
+        if main not in self.pictures:
+            return main, inset, luma, None
+        size, mirrored = self.pictures[main]
+        return main, inset, luma, counter(frame, (WIDTH, HEIGHT), size, mirrored, gray=range(51, 200))
 
     def look(self, frame, *points):
         """The hue that all the points have ('orange', 'blue' or None), and their mean luma."""
@@ -38,34 +38,8 @@ class Sight:
         for x, y in points:
             at = (y * WIDTH + x) * 2
             luma += frame[at]
-            difference = frame[at + 3] - frame[at + 1]
-            hues.add('orange' if difference > 30 else 'blue' if difference < -30 else None)
+            hues.add(hue(frame, at))
         return hues.pop() if len(hues) == 1 else None, luma / len(points)
-
-    def counter(self, frame, hue):
-        """uvccam's frame counter: 16 blocks of 8 x 8 pixels in the top row, highest bit first, 235 or 16.
-
-        None when a block is neither, as where the picture is blurred.
-        """
-        if hue not in self.pictures:
-            return None
-        width, height, mirrored = self.pictures[hue]
-        scale = min(WIDTH / width, HEIGHT / height)
-        left, top = (WIDTH - width * scale) / 2, (HEIGHT - height * scale) / 2
-        value = 0
-        for block in range(16):
-            x = block * 8 + 4
-            x = left + (width - x if mirrored else x) * scale
-            luma = frame[(int(top + 4 * scale) * WIDTH + int(x)) * 2]
-            if 50 < luma < 200:
-                return None
-            value = value * 2 + (luma > 128)
-        return value
-
-
-def camera_property(role, name):
-    return check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/{role}',
-                 f'{BUS_NAME}.Camera', name)
 
 
 def streaming():
@@ -113,7 +87,7 @@ def body():
     expect(code == 8, f'dualcamctl status says so and does not start it (exit status {code})')
     activate()
     pid = int(unit('MainPID'))
-    properties = wait_for('the node is there', node)['info']['props']
+    properties = wait_for('the node is there', node)
     expect((properties.get('media.role'), properties.get('node.description')) == ('Camera', 'DualCam'),
            'the node is a camera called DualCam')
 
@@ -179,8 +153,8 @@ def body():
         # The name may have the vendor's in front of it
         name = next(name for name in hues if name in camera['name'])
         formats[name] = camera['pixelFormat']
-        mirrored = 'true' in camera_property(role, 'Mirror')
-        sight.pictures[hues[name]] = camera['width'], camera['height'], mirrored
+        mirrored = property_of('Camera', 'Mirror', f'{OBJECT}/cameras/{role}')
+        sight.pictures[hues[name]] = (camera['width'], camera['height']), mirrored
         say(f'{role}: {camera["name"]}, {camera["width"]}x{camera["height"]}@{camera["frameRate"]} '
             f'{camera["pixelFormat"]}, mirrored {mirrored}')
         if role == state['main']:

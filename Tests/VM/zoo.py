@@ -36,10 +36,7 @@ def is_bars(seen):
 def configure_back(source, **more):
     lines = '\n'.join(f'{key} = {value}' for key, value in more.items())
     configure(f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = 10
+{output(WIDTH, HEIGHT, 10)}
 [cameras.back]
 source = "v4l2:{source}"
 {lines}
@@ -67,10 +64,7 @@ def has_no_signal(text):
 
 
 def v4l2(device, *words):
-    code, out, errors = run('v4l2-ctl', '-d', device, *words)
-    if code != 0:
-        raise Failure(f'v4l2-ctl -d {device} {" ".join(words)}: {errors}')
-    return out
+    return do('v4l2-ctl', '-d', device, *words)
 
 
 def reload(source, **more):
@@ -132,9 +126,7 @@ def webcam():
     wait_for('its rate and its filter are held', lambda: light(camera) == held)
 
     def noisy():
-        out = check('busctl', '--user', '--json=short', 'call', BUS_NAME, OBJECT, f'{BUS_NAME}.Stream', 'Statistics',
-                    'a{sv}', '0')
-        return json.loads(out)['data'][0]['noisy']['data']['back']['data']
+        return counted()['noisy']['data']['back']['data']
 
     before = noisy()
     wait_for('its noise is counted', lambda: noisy() > before + 5)
@@ -167,12 +159,9 @@ def webcam():
 def coded():
     """A camera that sends H.264 and nothing else."""
     file = '/run/bars.h264'
-    code, _, errors = run(
-        'ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'pal100bars=size=320x240:rate=10', '-t', '2', '-c:v', 'libx264',
-        '-preset', 'ultrafast', '-tune', 'zerolatency', '-g', '10', '-pix_fmt', 'yuv420p',
-        '-bsf:v', 'h264_metadata=aud=insert', '-f', 'h264', file, deadline=240)
-    if code != 0:
-        raise Failure(f'ffmpeg: {errors}')
+    do('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'pal100bars=size=320x240:rate=10', '-t', '2', '-c:v', 'libx264',
+       '-preset', 'ultrafast', '-tune', 'zerolatency', '-g', '10', '-pix_fmt', 'yuv420p',
+       '-bsf:v', 'h264_metadata=aud=insert', '-f', 'h264', file, deadline=240)
     camera = Camera(4, '--name', 'Coded Cam', '--formats', 'h264', '--h264', file, '--max-size', '320x240')
     formats = v4l2(camera.device, '--list-formats')
     expect(re.findall(r"'(.{4})'", formats) == ['H264'], f'it has nothing else: {formats}')
@@ -185,10 +174,7 @@ def coded():
 
 
 AUTOMATIC = f"""
-[output]
-width = {WIDTH}
-height = {HEIGHT}
-frame-rate = 10
+{output(WIDTH, HEIGHT, 10)}
 [scene]
 layout = "single"
 background = "crop"
@@ -200,10 +186,7 @@ def build_in(camera):
     node = camera.device.split('/')[-1]
     with open('/run/fixed', 'w') as file:
         file.write('fixed\n')
-    code, _, errors = run('mount', '--bind', '/run/fixed',
-                          os.path.realpath(f'/sys/class/video4linux/{node}/device/../removable'))
-    if code != 0:
-        raise Failure(f'mount: {errors}')
+    do('mount', '--bind', '/run/fixed', os.path.realpath(f'/sys/class/video4linux/{node}/device/../removable'))
 
 
 def reasons():
@@ -214,19 +197,14 @@ def reasons():
 
 def node_name(title):
     """The name of the node that WirePlumber's own V4L2 monitor has made of a camera, if it has."""
-    code, out, _ = user('pw-dump')
-    for item in json.loads(out) if code == 0 and out.strip() else []:
-        properties = (item.get('info') or {}).get('props') or {}
-        if properties.get('node.name', '').startswith('v4l2_input') and title in properties.get('node.description', ''):
-            return properties['node.name']
-    return None
+    return next((each['node.name'] for each in objects() if each.get('node.name', '').startswith('v4l2_input')
+                 and title in each.get('node.description', '')), None)
 
 
-def hue(frame):
+def tint(frame):
     """What tells apart the pictures of the desk's cameras, and those of one after the other."""
-    at = (HEIGHT // 2 * WIDTH + WIDTH // 2) * 2
-    row = bytes(frame[HEIGHT // 2 * WIDTH * 2:][:WIDTH * 2:8])
-    return 'orange' if frame[at + 3] - frame[at + 1] > 30 else 'blue' if frame[at + 1] - frame[at + 3] > 30 else None, row
+    row = HEIGHT // 2 * WIDTH * 2
+    return hue(frame, row + WIDTH), bytes(frame[row:][:WIDTH * 2:8])
 
 
 def desk():
@@ -258,7 +236,7 @@ def desk():
     expect(found[webcam.device][:3] == ('Desk Cam', 'back', 'chosen as back: external, 640x480 at 30'),
            f'the reason is right: {found[webcam.device]}')
     expect(found[infrared.device][2] == 'infrared camera' and found[lid.device][1] == 'front', 'the others are what they were')
-    consumer = Consumer(hue, WIDTH, HEIGHT)
+    consumer = Consumer(tint, WIDTH, HEIGHT)
     wait_for('both deliver', lambda: {camera['state'] for camera in status()['cameras'].values()} == {'streaming'}, 90, 0.2)
     expect(back()['pixelFormat'] == 'MJPG', f'not in the raw format, which is slow: {back()["pixelFormat"]}')
     consumer.wait_until('the main picture is the webcam', lambda seen: seen[0] == 'orange')
@@ -285,10 +263,8 @@ def desk():
 
 def body():
     install()
-    code, _, errors = run('modprobe', 'vivid', 'n_devs=3', 'node_types=0x1,0x1,0x1', 'num_inputs=1,1,1',
-                          'input_types=0x0,0x3,0x2', 'multiplanar=2,1,1', 'vid_cap_nr=30,31,32', 'ccs_cap_mode=0,0,0')
-    if code != 0:
-        raise Failure(f'modprobe vivid: {errors}')
+    do('modprobe', 'vivid', 'n_devs=3', 'node_types=0x1,0x1,0x1', 'num_inputs=1,1,1', 'input_types=0x0,0x3,0x2',
+       'multiplanar=2,1,1', 'vid_cap_nr=30,31,32', 'ccs_cap_mode=0,0,0')
     for device in (PLANES, HDMI, ANALOGUE):
         wait_for(device, lambda: os.path.exists(device))
         # Its words move over the bars
