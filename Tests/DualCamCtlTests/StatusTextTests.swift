@@ -18,10 +18,7 @@ extension Snapshot {
                 "State": .string("streaming"), "Active": .boolean(true), "Width": .uint32(1280),
                 "Height": .uint32(720), "FrameRate": .uint32(30), "PixelFormat": .string("YUY2"),
                 "NodeId": .uint32(42), "Consumers": .uint32(1),
-                "Viewers": .array(
-                    [.named(["name": .string("Firefox"), "pid": .uint32(7)])],
-                    of: .dictionary(key: .string, value: .variant)
-                ),
+                "Viewers": [["name": Value.string("Firefox"), "pid": .uint32(7)]].dbus,
                 "Problems": .strings([]),
             ],
             SceneInterface.name: [
@@ -88,10 +85,7 @@ extension Snapshot {
         #expect(
             StatusText.plainLines(idle).first == "○ idle        1280×720 at 30 fps, YUY2 · privacy"
         )
-        let viewers = Value.array(
-            [.named(["name": .string("")]), .named(["name": .string("OBS")])],
-            of: .dictionary(key: .string, value: .variant)
-        )
+        let viewers = [["name": Value.string("")], ["name": .string("OBS")]].dbus
         let two = Snapshot.usual([
             StreamInterface.name: ["Consumers": .uint32(2), "Viewers": viewers]
         ])
@@ -160,6 +154,7 @@ extension Snapshot {
         let pro = Snapshot.usual([ProInterface.name: ["Enabled": .boolean(true)]])
         #expect(line("  pro", of: pro) == "  pro     ISO 400 · 1/60 · auto · AF · +0.5 EV")
         #expect(line("  by hand", of: pro) == "  by hand front  1/60 · +0.5 EV")
+        #expect(line("  by hand back", of: .usual()) == "  by hand back   1/60 · +0.5 EV")
         #expect(StatusText.proValues(pro) == ["ISO 400", "1/60", "auto", "AF", "+0.5 EV"])
         let automatic = Snapshot.usual(
             front: [
@@ -185,10 +180,7 @@ extension Snapshot {
 
     @Test("ends with what is recorded and what is wrong")
     func ends() {
-        let files = Value.array(
-            ["stream", "back"].map { .named(["picture": .string($0)]) },
-            of: .dictionary(key: .string, value: .variant)
-        )
+        let files = ["stream", "back"].map { ["picture": Value.string($0)] }.dbus
         let snapshot = Snapshot.usual([
             CaptureInterface.name: [
                 "Recording": .boolean(true), "RecordingSeconds": .uint32(61),

@@ -107,10 +107,7 @@ import Testing
         func lines(_ viewers: [[String: Value]], _ consumers: UInt32 = 2) -> [String] {
             let stream: [String: Value] = [
                 "Consumers": .uint32(consumers),
-                "Viewers": .array(
-                    viewers.map { .named($0) },
-                    of: .dictionary(key: .string, value: .variant)
-                ),
+                "Viewers": viewers.dbus,
             ]
             return StatusText.lines(Snapshot(main: [StreamInterface.name: stream]))
                 .filter { $0.hasPrefix("  viewer") }

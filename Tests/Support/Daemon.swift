@@ -38,7 +38,7 @@ package final class Daemon {
         let path = Daemon.file(session)
         // From the namespaces of its network it cannot tell what callers are.
         let access = network ? "\n[access]\nsandboxed = \"all\"\n" : ""
-        try (configuration + access).write(toFile: path, atomically: true, encoding: .utf8)
+        try put(configuration + access, at: path)
         notifications = try NotifySocket(path: "\(session.directory)/notify")
         let command =
             (network ? PrivateNetwork.new : []) + [Programs.path(of: "dualcamd"), "--config", path]
@@ -207,7 +207,7 @@ package final class Daemon {
     /// Replaces the text of the configuration, and returns once the daemon has reloaded it.
     package func reload(_ configuration: String) throws {
         let before = notifications.lines.count
-        try configuration.write(toFile: Daemon.file(session), atomically: true, encoding: .utf8)
+        try put(configuration, at: Daemon.file(session))
         program.signal(SIGHUP)
         try eventually("the end of the reload") {
             notifications.lines.dropFirst(before).contains("READY=1")

@@ -175,7 +175,7 @@ package final class PrivateSession: Sendable {
 
     private func startBus(at name: String) throws -> Child {
         let file = "\(directory)/\(name).conf"
-        try busConfiguration(name).write(toFile: file, atomically: true, encoding: .utf8)
+        try put(busConfiguration(name), at: file)
         return try run("dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile")
     }
 

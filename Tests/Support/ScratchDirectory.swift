@@ -35,10 +35,7 @@ package final class ScratchDirectory: Sendable {
     @discardableResult
     package func put(_ bytes: some Sequence<UInt8>, _ name: String) throws -> String {
         let path = "\(path)/\(name)"
-        try makeDirectory((path as NSString).deletingLastPathComponent)
-        let file = try NewFile(for: path, mode: 0o600)
-        try file.write(Array(bytes))
-        try file.replace(syncing: false)
+        try TestSupport.put(bytes, at: path)
         return path
     }
 
@@ -57,4 +54,27 @@ package final class ScratchDirectory: Sendable {
     package var content: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
+}
+
+/// Writes a file, and makes the folders that it is in. Foundation's descriptors would pass to
+/// programs that other tests start meanwhile.
+package func put(_ bytes: some Sequence<UInt8>, at path: String, mode: Int = 0o600) throws {
+    try makeFolder(of: path)
+    let file = try NewFile(for: path, mode: UInt32(mode))
+    try file.write(Array(bytes))
+    try file.replace(syncing: false)
+}
+
+/// Writes a file of text, and makes the folders that it is in.
+package func put(_ text: String, at path: String, mode: Int = 0o600) throws {
+    try put(text.utf8, at: path, mode: mode)
+}
+
+/// Returns the object of JSON in `text`.
+package func jsonObject(_ text: String) throws -> [String: Any] {
+    let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    guard let object = parsed as? [String: Any] else {
+        throw ServiceFailed(description: "no object: \(text)")
+    }
+    return object
 }

@@ -7,8 +7,9 @@ package import Platform
 package final class SmallDisk {
     private let path: String
 
-    /// Mounts a disk for `size` bytes at `path`, an existing directory; `size` may end in k or m.
+    /// Mounts a disk for `size` bytes at `path`; `size` may end in k or m.
     package init(at path: String, size: String) throws(SystemError) {
+        try makeDirectory(path)
         guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else {
             throw .last("mount", path)
         }

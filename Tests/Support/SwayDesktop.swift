@@ -23,8 +23,10 @@ package final class SwayDesktop {
         scratch = try ScratchDirectory()
         let path = scratch.path
         let configuration = "\(path)/config"
-        try "output * resolution \(Self.size.width)x\(Self.size.height)\ndefault_border none\n"
-            .write(toFile: configuration, atomically: true, encoding: .utf8)
+        try put(
+            "output * resolution \(Self.size.width)x\(Self.size.height)\ndefault_border none\n",
+            at: configuration
+        )
         // It refuses to run as root, whose directory for what is temporary nobody else may enter.
         let nobody: uid_t = 65_534
         var words = ["sway", "-c", configuration]

@@ -19,7 +19,7 @@ struct CommandTests {
             return child.output
         }
         let dump = try output(["--experimental-dump-help"])
-        let root = try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any]
+        let root = try jsonObject(dump)
         func verbs(below command: [String: Any], _ path: [String]) -> [[String]] {
             [path]
                 + (command["subcommands"] as? [[String: Any]] ?? []).flatMap { verb in
@@ -27,7 +27,7 @@ struct CommandTests {
                     return name == "help" ? [] : verbs(below: verb, path + [name])
                 }
         }
-        let all = verbs(below: try #require(root?["command"] as? [String: Any]), [])
+        let all = verbs(below: try #require(root["command"] as? [String: Any]), [])
         #expect(all.count > 50)
         func golden(_ verb: [String]) -> String { "help\(verb.map { "-" + $0 }.joined()).txt" }
         for verb in all { try expectGolden(try output(verb + ["--help"]), golden(verb)) }
@@ -687,16 +687,10 @@ struct CommandTests {
     @Test func whoLooksDoesNotStartTheDaemonAndWhoActsDoes() throws {
         let mark = daemon.session.directory + "/started"
         let program = daemon.session.directory + "/daemon"
-        try "#!/bin/sh\ntouch \(mark)\nexit 1\n".write(
-            toFile: program,
-            atomically: true,
-            encoding: .utf8
-        )
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
-        try "[D-BUS Service]\nName=\(DualCam.busName)\nExec=\(program)\n".write(
-            toFile: "\(daemon.session.servicesDirectory)/\(DualCam.busName).service",
-            atomically: true,
-            encoding: .utf8
+        try put("#!/bin/sh\ntouch \(mark)\nexit 1\n", at: program, mode: 0o700)
+        try put(
+            "[D-BUS Service]\nName=\(DualCam.busName)\nExec=\(program)\n",
+            at: "\(daemon.session.servicesDirectory)/\(DualCam.busName).service"
         )
         _ = try daemon.session.output(
             "busctl",
@@ -727,14 +721,14 @@ struct CommandTests {
         let shown = try daemon.run("config", "show")
         #expect(shown.output.contains("[cameras.front]\n"))
         let object = try daemon.run("config", "show", "--json").output
-        let parsed = try JSONSerialization.jsonObject(with: Data(object.utf8)) as? [String: Any]
-        let values = try #require(parsed?["configuration"] as? [String: [String: Any]])
+        let parsed = try jsonObject(object)["configuration"]
+        let values = try #require(parsed as? [String: [String: Any]])
         #expect(values["output"]?["width"] as? Int == 1280)
         #expect((values["cameras"]?["front"] as? [String: Any])?["mirror"] as? Bool == true)
         #expect(object.count { $0 == "\n" } == 1)
 
         let file = daemon.session.directory + "/x.toml"
-        try "[output]\nwidht = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("[output]\nwidht = 5\n", at: file)
         let warned = try daemon.run("config", "check", file)
         #expect(warned.exit == .status(0))
         #expect(warned.output == "\(file) is valid\n")
@@ -742,7 +736,7 @@ struct CommandTests {
 
         let sources =
             "[cameras.back]\nsource = \"v4l2:usb-Dekc\"\n[cameras.front]\nsource = \"file:/no\"\n"
-        try sources.write(toFile: file, atomically: true, encoding: .utf8)
+        try put(sources, at: file)
         let absent = try daemon.run("config", "check", file)
         #expect(absent.exit == .status(0))
         #expect(absent.output == "\(file) has no mistakes, but 2 sources were not found\n")
@@ -754,20 +748,19 @@ struct CommandTests {
             "id": .string("v4l2:usb-Desk"), "name": .string("Desk"), "path": .string("/dev/video9"),
             "reason": .string("chosen"), "names": .strings(["usb-0000:00:14.0-1"]),
         ]
-        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk])]])
+        try daemon.appear(changing: [.stream: ["Devices": .named([desk])]])
         let near = try daemon.run("config", "check", file)
         #expect(near.errors.contains("There is Desk (usb-Desk). Did you mean usb-Desk?"))
         let named = sources.replacing("usb-Dekc", with: "usb-0000:00:14.0-1")
-        try named.write(toFile: file, atomically: true, encoding: .utf8)
+        try put(named, at: file)
         let one = try daemon.run("config", "check", file)
         #expect(!one.errors.contains("cameras.back"))
         #expect(one.output == "\(file) has no mistakes, but 1 source was not found\n")
         daemon.vanish()
 
         let folder = "\(daemon.session.directory)/pictures"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         for name in ["lesson.jpg", "page.png", ".hidden.jpg"] {
-            #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
+            try put("", at: "\(folder)/\(name)")
         }
         try """
         [cameras.back]
@@ -785,19 +778,19 @@ struct CommandTests {
         )
         #expect(files.contains("/x.jpg was not found. There is no directory \(folder)/none.\n"))
 
-        try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("[output]\nwidth = 5\n", at: file)
         for verb in ["check", "show"] {
             let wrong = try daemon.run("config", verb, file)
             #expect(wrong.exit == .status(1))
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
-        try "[capture]\nlive-photo = true\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("[capture]\nlive-photo = true\n", at: file)
         // Without an argument, the file that the daemon was told to read.
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         #expect(try daemon.run("config", "check").output == "\(file) is valid\n")
         daemon.vanish()
 
-        try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("[output]\nwidth = 5\n", at: file)
         let json = try daemon.run("config", "check", file, "--json")
         #expect(json.exit == .status(1))
         #expect(json.output.hasPrefix(#"{"version":1,"path":"\#(file)","valid":false,"error":""#))
@@ -807,7 +800,7 @@ struct CommandTests {
     @Test func aCheckNamesAllThatIsWrong() throws {
         let file = daemon.session.directory + "/x.toml"
         let text = "[output]\nwidth = 5\nwidht = 5\n[cameras.back]\nsource = test\nmirror = 1\n"
-        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        try put(text, at: file)
         let wrong = try daemon.run("config", "check", file)
         #expect(wrong.exit == .status(1) && wrong.output == "")
         let lines = wrong.errors.split(separator: "\n")
@@ -817,9 +810,9 @@ struct CommandTests {
             #expect(line.hasPrefix("dualcamctl: \(file):\(number): ") && line.hasSuffix("."))
         }
         let json = try daemon.run("config", "check", file, "--json").output
-        let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
-        let errors = try #require(object?["errors"] as? [String])
-        #expect(errors.count == 3 && object?["error"] as? String == errors.first)
+        let object = try jsonObject(json)
+        let errors = try #require(object["errors"] as? [String])
+        #expect(errors.count == 3 && object["error"] as? String == errors.first)
 
         let sources = """
             [cameras.back]
@@ -827,14 +820,13 @@ struct CommandTests {
             [cameras.front]
             source = "file:~/lesson.jpg"
             """
-        try sources.write(toFile: file, atomically: true, encoding: .utf8)
+        try put(sources, at: file)
         let warned = try daemon.run("config", "check", file)
         #expect(warned.exit == .status(0))
         #expect(warned.errors.contains("there is no test picture frnt"))
         #expect(warned.errors.contains("Did you mean front?"))
         #expect(warned.errors.contains("must begin with /, not \"~/lesson.jpg\""))
-        try "[cameras.back]\nsource = \"test:bars-plain\"\n"
-            .write(toFile: file, atomically: true, encoding: .utf8)
+        try put("[cameras.back]\nsource = \"test:bars-plain\"\n", at: file)
         #expect(try daemon.run("config", "check", file).errors == "")
     }
 }

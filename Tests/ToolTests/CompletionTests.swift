@@ -6,24 +6,6 @@ import Testing
 
 @Suite("Completions and manual", .timeLimit(.minutes(2)))
 struct CompletionTests {
-    /// Returns the words that bash offers for the last of `words`.
-    private func offered(_ words: [String], in session: PrivateSession) throws -> [String] {
-        let quoted = words.map { "'\($0)'" }.joined(separator: " ")
-        let script = """
-            source <('\(FakeDaemon.tool)' completions bash)
-            how=$(complete -p dualcamctl)
-            [[ $how =~ -F\\ ([^ ]+) ]]
-            COMP_WORDS=(dualcamctl \(quoted)) COMP_CWORD=\(words.count)
-            COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE}
-            ${BASH_REMATCH[1]} dualcamctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
-            printf '%s\\n' "${COMPREPLY[@]}"
-            """
-        let child = try session.run("bash", ["-c", script])
-        try child.wait(within: 30)
-        #expect(child.errors == "")
-        return child.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-
     /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
     /// bash cuts words at ":", and asks for the last part; what it offers is read as at Enter.
     /// zsh is driven through a terminal, since only its line editor completes; it takes the next
@@ -83,7 +65,7 @@ struct CompletionTests {
         let folder = daemon.session.directory
         let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
         let file = "\(folder)/offers"
-        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("", at: file)
         try? FileManager.default.removeItem(atPath: "\(file).end")
         let quiet = ["bash": "--norc", "zsh": "-f", "fish": "--no-config"]
         let child = try daemon.session.run(
@@ -99,6 +81,8 @@ struct CompletionTests {
     @Test(arguments: shells.map(\.0))
     func aShellCompletesValues(_ shell: String) throws {
         let cases: [(line: String, offered: Set<String>)] = [
+            ("dualcamctl sw", ["swap", "swap-icon"]), ("dualcamctl lay", ["layout"]),
+            ("dualcamctl iso --camera f", ["front"]), ("dualcamctl completions z", ["zsh"]),
             ("dualcamctl layout s", ["side-by-side", "single", "stacked"]),
             ("dualcamctl layout n", ["next"]), ("dualcamctl wb sh", ["shade"]),
             ("dualcamctl focus ", ["auto", "near", "infinity"]),
@@ -118,7 +102,7 @@ struct CompletionTests {
             "id": .string("v4l2:usb-Desk"), "path": .string("/dev/video0"),
         ]
         let node: [String: Value] = ["id": .string("pipewire:cam:1"), "path": .string("")]
-        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk, node])]])
+        try daemon.appear(changing: [.stream: ["Devices": .named([desk, node])]])
         for (line, offered) in cases {
             let (words, errors) = try offers(of: shell, for: line, from: daemon)
             let typed = line.split(separator: " ").last ?? ""
@@ -148,7 +132,7 @@ struct CompletionTests {
         // No line break and no colour comes to a terminal.
         let unseen = ["a\nb", "a\u{1B}[31m", "a\tb", "a\u{202E}b"]
         try daemon.appear(changing: [
-            .stream: ["Devices": FakeDaemon.devices(devices)],
+            .stream: ["Devices": .named(devices)],
             .scenes: ["Names": .strings(names + unseen)],
         ])
         let verbs = [
@@ -167,51 +151,24 @@ struct CompletionTests {
         }
     }
 
-    @Test func bashCompletesVerbsAndTheirWords() throws {
-        let cases = [
-            (["sw"], ["swap", "swap-icon"]),
-            (["layout", "s"], ["side-by-side", "single", "stacked"]),
-            (["iso", "--camera", "f"], ["front"]), (["completions", "z"], ["zsh"]),
-        ]
-        try PrivateSession.with([]) { session in
-            for (words, completed) in cases {
-                let offered = try offered(words, in: session)
-                #expect(offered.sorted() == completed)
-            }
-        }
-    }
-
     @Test(arguments: [("zsh", "zsh -n"), ("fish", "fish --no-execute"), ("bash", "bash -n")])
     func theShellReadsIt(_ shell: String, _ reader: String) throws {
         try PrivateSession.with([]) { session in
             let script = try session.output(FakeDaemon.tool, "completions", shell)
             #expect(script.contains("side-by-side") && !script.hasPrefix("#!"))
             let file = "\(session.directory)/completions"
-            try script.write(toFile: file, atomically: true, encoding: .utf8)
+            try put(script, at: file)
             let child = try session.run("sh", ["-c", "\(reader) \(file)"])
             try child.wait(within: 30)
             #expect(child.exit == .status(0) && child.errors == "", "\(child.errors)")
         }
     }
 
-    @Test func fishCompletesAVerb() throws {
-        try PrivateSession.with([]) { session in
-            let words = try session.output(
-                "fish",
-                "--no-config",
-                "-c",
-                "'\(FakeDaemon.tool)' completions fish | source; complete -C 'dualcamctl lay'"
-            )
-            #expect(words.hasPrefix("layout\t"), "\(words)")
-        }
-    }
-
     /// Returns the manual pages, generated from the build.
     private func pages(_ session: PrivateSession) throws -> [String: String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
         let folder = "\(session.directory)/man"
-        _ = try session.output("\(root)/tools/manual", Programs.directory, folder)
+        let tool = repository.appending(path: "tools/manual").path
+        _ = try session.output(tool, Programs.directory, folder)
         var pages: [String: String] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             pages[name] = try session.output("gzip", "-dc", "\(folder)/\(name)")
@@ -230,10 +187,12 @@ struct CompletionTests {
             )
             for (name, text) in pages {
                 let file = "\(session.directory)/\(name)"
-                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                try put(text, at: file)
                 let lint = try session.run("mandoc", "-T", "lint", "-W", "warning", file)
                 try lint.wait(within: 30)
                 #expect(lint.exit == .status(0) && lint.output == "", "\(lint.output)")
+                let title = text.split(separator: "\n").first { $0.hasPrefix(".TH ") } ?? ""
+                #expect(title.contains("DualCam \(DualCam.version)"), "\(name): \(title)")
             }
         }
     }

@@ -28,9 +28,7 @@ struct DoctorCommandTests {
         ] { #expect(child.output.contains(line + "\n"), "\(line) in\n\(child.output)") }
         #expect(child.errors.hasSuffix(" problems found.\n"))
 
-        let text = try daemon.run("doctor", "--json").output
-        let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
-        let report = try #require(parsed as? [String: Any])
+        let report = try jsonObject(daemon.run("doctor", "--json").output)
         #expect(report["version"] as? Int == 1 && report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
         let names = [
@@ -53,8 +51,7 @@ struct DoctorCommandTests {
         }
 
         // Where the user's systemd takes commands, the commands to run are systemd's.
-        let directory = "\(daemon.session.directory)/systemd"
-        try put("", at: "\(directory)/private")
+        try daemon.haveSystemd()
         let output = try daemon.run("doctor").output
         for unit in ["pipewire.socket", "dualcamd"] {
             expect(output, says: "→ systemctl --user enable --now \(unit)\n")
@@ -102,7 +99,7 @@ struct DoctorCommandTests {
 
     @Test func aBrokenConfigurationIsOpenedAtItsLine() throws {
         let file = daemon.session.directory + "/it's.toml"
-        try "\n[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try put("\n[output]\nwidth = 5\n", at: file)
         try daemon.appear(changing: [
             .stream: [
                 "ConfigurationFile": .string(file),

@@ -66,8 +66,7 @@ struct ExampleTests {
         try daemon.appear()
         let lines = try text("waybar/config.jsonc").split(separator: "\n")
         let json = lines.filter { !$0.hasPrefix("//") }.joined(separator: "\n")
-        let parsed = try JSONSerialization.jsonObject(with: Data(json.utf8))
-        let modules = try #require(parsed as? [String: [String: String]])
+        let modules = try #require(jsonObject(json) as? [String: [String: String]])
         let names = modules.keys.map { "#\($0.replacing("/", with: "-"))" }
         let style = try text("waybar/style.css")
         #expect(names.count == 4 && names.allSatisfy(style.contains))
@@ -75,9 +74,7 @@ struct ExampleTests {
 
         let bar = try start(try #require(module["exec"]), daemon)
         try daemon.wait(for: "a line") { bar.output.hasSuffix("\n") }
-        let line = try JSONSerialization.jsonObject(with: Data(bar.output.utf8))
-        let shown = try #require(line as? [String: Any])
-        let classes = try #require(shown["class"] as? [String])
+        let classes = try #require(jsonObject(bar.output)["class"] as? [String])
         #expect(style.contains("#custom-dualcam.\(classes[0]) "))
         let commands = modules.values.flatMap { $0.filter { $0.key.hasPrefix("on-") }.values }
         // The recording before privacy, of which it would tell.

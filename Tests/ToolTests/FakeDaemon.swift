@@ -32,12 +32,7 @@ final class FakeDaemon {
 
     /// Has the user's systemd take commands, by the socket that it has.
     func haveSystemd() throws {
-        let folder = "\(session.environment["XDG_RUNTIME_DIR"] ?? "")/systemd"
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true
-        )
-        try "".write(toFile: "\(folder)/private", atomically: true, encoding: .utf8)
+        try put("", at: "\(session.environment["XDG_RUNTIME_DIR"] ?? "")/systemd/private")
     }
 
     /// Makes the daemon appear. `changing` holds the properties that differ from the usual, by
@@ -80,7 +75,7 @@ final class FakeDaemon {
             DualCam.path,
             [
                 "State": .string("none"), "Paired": .boolean(false),
-                "Phones": .array([], of: .dictionary(key: .string, value: .variant)),
+                "Phones": .named([]),
             ]
         )
         export(
@@ -158,11 +153,7 @@ final class FakeDaemon {
                 "camera": .string("back"), "size": .uint64(1234), "seconds": .double(65.4),
                 "time": .int64(1_763_735_405_000_000),
             ]
-            reply(
-                call,
-                .array([.named(item)], of: .dictionary(key: .string, value: .variant)),
-                .uint32(1)
-            )
+            reply(call, .named([item]), .uint32(1))
         case "Apply": reply(call, .named(sceneRefusals))
         case "FindPerspective":
             let corner = Value.structure([.double(0.5), .double(0.5)])
@@ -202,22 +193,22 @@ final class FakeDaemon {
             let photo: [String: Value] = [
                 "path": .string("/a.jpg"), "width": .uint32(1280), "camera": .string("back"),
             ]
-            reply(call, .array([.named(photo)], of: .dictionary(key: .string, value: .variant)))
+            reply(call, .named([photo]))
         case "StartRecording", "ToggleRecording":
             let file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "picture": .string("back"),
                 "encoder": .string("mjpeg"),
             ]
-            set(["RecordingFiles": FakeDaemon.files(hasFiles ? [file] : [])], of: .capture)
+            set(["RecordingFiles": .named(hasFiles ? [file] : [])], of: .capture)
             guard call.member == "ToggleRecording" else { return call.reply() }
-            reply(call, .boolean(true), .array([], of: .dictionary(key: .string, value: .variant)))
+            reply(call, .boolean(true), .named([]))
         case "StopRecording":
             var file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
             ]
             file["error"] = recordingError.map { .string($0) }
             file.merge(recordingResult) { $1 }
-            reply(call, .array([.named(file)], of: .dictionary(key: .string, value: .variant)))
+            reply(call, .named([file]))
         default: call.reply()
         }
     }
@@ -284,37 +275,26 @@ final class FakeDaemon {
         "Problems": .strings([]), "NodeId": .uint32(42), "Consumers": .uint32(2),
         "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
         "PixelFormat": .string("YUY2"), "Version": .string("1.2.3"),
-        "ConfigurationFile": .string(""), "Devices": devices([]), "LoopbackDevice": .string(""),
-        "Viewers": .array(
+        "ConfigurationFile": .string(""), "Devices": .named([]), "LoopbackDevice": .string(""),
+        "Viewers": .named([
             [
-                .named([
-                    "name": .string("Firefox"), "application-id": .string(""),
-                    "pid": .uint32(4711), "since": .uint64(1_763_735_405_000_000),
-                    "through": .string(""),
-                ]),
-                .named([
-                    "name": .string(""), "application-id": .string(""), "pid": .uint32(0),
-                    "since": .uint64(1_763_735_406_000_000), "through": .string(""),
-                ]),
+                "name": .string("Firefox"), "application-id": .string(""),
+                "pid": .uint32(4711), "since": .uint64(1_763_735_405_000_000),
+                "through": .string(""),
             ],
-            of: .dictionary(key: .string, value: .variant)
-        ),
+            [
+                "name": .string(""), "application-id": .string(""), "pid": .uint32(0),
+                "since": .uint64(1_763_735_406_000_000), "through": .string(""),
+            ],
+        ]),
     ]
-
-    static func devices(_ devices: [[String: Value]]) -> Value {
-        .array(devices.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
-    }
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
         "RecordingPaused": .boolean(false), "SelfTimer": .string(""),
         "SelfTimerSeconds": .uint32(0),
-        "RecordingFiles": files([]), "RecordingSilence": .string(""), "RecordingRoom": .uint64(0),
+        "RecordingFiles": .named([]), "RecordingSilence": .string(""), "RecordingRoom": .uint64(0),
     ]
-
-    private static func files(_ files: [[String: Value]]) -> Value {
-        .array(files.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
-    }
 
     /// A scene, with a value of a later version.
     private static let sceneText = """
@@ -356,14 +336,13 @@ final class FakeDaemon {
         "WhiteBalance": .string("shade"), "Kelvin": .uint32(7500),
         "KelvinRange": .structure([.uint32(2000), .uint32(10000)]), "Compensation": .double(0),
         "Software": .strings(["white-balance"]), "Locked": .strings(["exposure"]),
-        "Image": .array(
+        "Image": .named(
             ["brightness", "pan"].map { name in
-                .named([
+                [
                     "name": .string(name), "minimum": .int32(-50), "maximum": .int32(50),
                     "step": .int32(1), "default": .int32(3), "value": .int32(10),
-                ])
-            },
-            of: .dictionary(key: .string, value: .variant)
+                ]
+            }
         ),
     ]
 
@@ -417,4 +396,9 @@ final class FakeDaemon {
 
     /// The path of the program, built beside the tests.
     static let tool = Programs.path(of: "dualcamctl")
+}
+
+extension Value {
+    /// Returns a list of values with names.
+    static func named(_ entries: [[String: Value]]) -> Value { entries.dbus }
 }

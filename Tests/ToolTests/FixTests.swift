@@ -9,19 +9,6 @@ import Testing
 @testable import Doctor
 @testable import DualCamTool
 
-/// Writes a file, and makes the folders that it is in. Foundation's descriptors would pass to
-/// programs that other tests start meanwhile.
-func put(_ bytes: some Sequence<UInt8>, at path: String, mode: Int = 0o600) throws {
-    try makeFolder(of: path)
-    let file = try NewFile(for: path, mode: UInt32(mode))
-    try file.write(Array(bytes))
-    try file.replace(syncing: false)
-}
-
-func put(_ text: String, at path: String, mode: Int = 0o600) throws {
-    try put(text.utf8, at: path, mode: mode)
-}
-
 func expect(
     _ text: String,
     says words: String,
@@ -1015,19 +1002,19 @@ struct HidingTests {
     @Test func aCameraThatCannotBeHiddenIsSaid() throws {
         let daemon = try FakeDaemon()
         let lost = device("front", "v4l2:1-2:1.0#0", "Lost Cam")
-        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([lost])]])
+        try daemon.appear(changing: [.stream: ["Devices": .named([lost])]])
         let nothing = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(nothing.exit == .status(1), "\(nothing.output)")
         expect(nothing.output, says: "  ✗ WirePlumber has no permanent name for Lost Cam.\n")
         daemon.set(
-            ["Devices": FakeDaemon.devices([lost, device("back", "v4l2:usb-0000:00:14.0-1")])],
+            ["Devices": .named([lost, device("back", "v4l2:usb-0000:00:14.0-1")])],
             of: .stream
         )
         let fixed = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
         expect(fixed.output, says: "for lack of a permanent name: Lost Cam.\n")
         expect(fixed.output, says: "do not list the cameras that DualCam uses, except Lost Cam\n")
-        daemon.set(["Devices": FakeDaemon.devices([])], of: .stream)
+        daemon.set(["Devices": .named([])], of: .stream)
         _ = try daemon.run("doctor", "--undo")
         let none = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         expect(none.output, says: "  ✗ No camera that apps list is in use.\n")
@@ -1039,7 +1026,7 @@ struct HidingTests {
         let daemon = try FakeDaemon()
         try daemon.appear(changing: [
             .stream: [
-                "Devices": FakeDaemon.devices([
+                "Devices": .named([
                     device("back", "v4l2:usb-Vendor_Desk_Cam_1234-video-index0"),
                     device("", "v4l2:usb-Vendor_Spare-video-index0"),
                 ])
@@ -1064,7 +1051,7 @@ struct HidingTests {
                 == "[desktop]\nhide-cameras = true\n"
         )
         daemon.set(
-            ["Devices": FakeDaemon.devices([device("front", "v4l2:usb-New-video-index0")])],
+            ["Devices": .named([device("front", "v4l2:usb-New-video-index0")])],
             of: .stream
         )
         let other = try daemon.run("doctor")
@@ -1089,7 +1076,7 @@ struct HidingTests {
         }
         try wish("true")
         try daemon.appear(changing: [
-            .stream: ["Devices": FakeDaemon.devices([]), "ConfigurationFile": .string(file)]
+            .stream: ["Devices": .named([]), "ConfigurationFile": .string(file)]
         ])
         func said() throws -> String {
             let output = try daemon.run("doctor").output
@@ -1101,7 +1088,7 @@ struct HidingTests {
         let wished = "hide-cameras   hide-cameras is true in your configuration"
         #expect(try said() == "✓ \(wished), and no camera is in use")
         let devices = [device("back", "v4l2:usb-0000:00:14.0-1")]
-        daemon.set(["Devices": FakeDaemon.devices(devices)], of: .stream)
+        daemon.set(["Devices": .named(devices)], of: .stream)
         let command = "                 → dualcamctl doctor --fix hide-cameras"
         let missing = "✗ \(wished), but apps list the cameras that DualCam uses\n\(command)"
         #expect(try said() == missing)

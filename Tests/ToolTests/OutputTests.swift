@@ -135,10 +135,7 @@ struct OutputTests {
                 "WhiteBalance": .string(evil),
             ],
             .capture: [
-                "RecordingFiles": .array(
-                    [.named(["path": .string(evil), "encoder": .string(evil)])],
-                    of: .dictionary(key: .string, value: .variant)
-                )
+                "RecordingFiles": .named([["path": .string(evil), "encoder": .string(evil)]])
             ],
         ])
         daemon.refusal = DBusError("org.dualcam.DualCam1.Error.Busy", evil)
