@@ -171,7 +171,6 @@ extension DaemonTests {
                 ) { _ in }
                 // With a consumer, it hands over, and the stream goes on for the others.
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 let before = try reader.next().sequence
                 #expect(
                     try withExtendedLifetime(window) { try announced(["Restore"]) } == [

@@ -129,7 +129,6 @@ extension DaemonTests {
         @Test func aReloadAddsAndRemovesItWhileTheStreamGoesOn() throws {
             try Daemon.with(Self.configuration(back: false, front: false)) { daemon in
                 let stream = try daemon.reader()
-                defer { stream.close() }
                 _ = try stream.next()
                 #expect(try Listed("dualcam.back", in: daemon.session) == nil)
                 let id = try daemon.get("NodeId", of: .stream)

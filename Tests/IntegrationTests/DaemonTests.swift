@@ -47,7 +47,6 @@ enum DaemonTests {
         try PrivateSession.with { session in
             let daemon = try Daemon(darkAndLight(in: session, duration: duration), in: session)
             let reader = try daemon.reader()
-            defer { reader.close() }
             _ = try reader.picture("both pictures") {
                 $0[640, 400].y == 40 && $0[1100, 160].y == 200
             }
@@ -57,11 +56,6 @@ enum DaemonTests {
 }
 
 extension Daemon {
-    /// Creates a reader of the stream that keeps the bytes of its frames.
-    func reader() throws -> StreamReader {
-        try StreamReader("dualcam", in: session, copies: true)
-    }
-
     var captured: [Int] {
         get throws {
             [Int(try back.get(\.framesCaptured)), Int(try front.get(\.framesCaptured))]

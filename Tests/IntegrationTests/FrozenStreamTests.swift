@@ -22,7 +22,6 @@ extension DaemonTests {
                 let file = "\(daemon.session.directory)/own.png"
                 try ffmpeg(["-f", "lavfi", "-i", "color=lime:s=640x640", "-frames:v", "1", file])
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 func isOwn() throws -> Bool {
                     let picture = StreamPicture(try reader.next(), size: Self.size)
                     let (middle, edge) = (picture[640, 360], picture[20, 360])
@@ -63,7 +62,6 @@ extension DaemonTests {
                 let refusal = #expect(throws: DBusError.self) { try set(true) }
                 #expect(refusal?.message.contains("It opens once an app shows") == true)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try eventually("the picture") { try counter(reader) != nil }
                 try set(true)
                 #expect(try frozen())

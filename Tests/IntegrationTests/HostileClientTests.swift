@@ -13,8 +13,7 @@ extension DaemonTests {
         @Test("ten thousand calls and pods a minute neither delay a frame nor end privacy")
         func attacks() throws {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
-                let reader = try StreamReader("dualcam", in: daemon.session)
-                defer { reader.close() }
+                let reader = try daemon.reader(copies: false)
                 _ = try reader.next()
                 // What a library loads at its first use is loaded.
                 try attack(daemon, reader, seconds: 1)
@@ -141,11 +140,7 @@ struct Holdings: CustomStringConvertible {
             return String(target.prefix { $0 != "[" })
         }
         let tasks = entries(of: "\(process)/task").map { name in
-            let thread = try? String(
-                contentsOfFile: "\(process)/task/\(name)/comm",
-                encoding: .utf8
-            )
-            return "thread \(thread?.trimmingCharacters(in: .newlines) ?? "gone")"
+            "thread \(content("\(process)/task/\(name)/comm") ?? "gone")"
         }
         descriptors = files.count
         threads = field("Threads")

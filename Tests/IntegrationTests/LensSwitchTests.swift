@@ -35,7 +35,6 @@ extension DaemonTests {
                     "[[cameras.back.lenses]]\nname = \"macro\"\nfactor = 2.0\nsource = \"v4l2:none\"\n"
                 let daemon = try Daemon(configuration, in: session)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 func get(_ property: String) throws -> Value {
                     try daemon.get(property, of: .camera, at: DualCam.backPath)
                 }
@@ -98,7 +97,6 @@ extension DaemonTests {
                     in: session
                 )
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("the wide one") { abs($0[640, 400].y - 100) <= 1 }
                 try daemon.back.call(\.selectLens, "telephoto")
                 _ = try reader.picture("the dark one", within: 20) { $0[640, 400].y < 20 }

@@ -22,7 +22,6 @@ extension DaemonTests {
             try Daemon.with(text) { daemon in
                 #expect(try daemon.complains(of: "dualcam.toml\(place)"))
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.next()
                 #expect(try #require(reader.format).size == DaemonTests.size)
                 let status = daemon.notifications.lines.last { $0.hasPrefix("STATUS=") }
@@ -34,7 +33,6 @@ extension DaemonTests {
         @Test func reloadingTakesOverWhatIsRightAndNothingElse() throws {
             try Daemon.with(DaemonTests.still(back: "test:bars", front: "test:ramp")) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 let whole = Rect(DaemonTests.size)
                 let inset = Rect(x: 934, y: 26, width: 320, height: 180)
                 let before = try reader.picture("both cameras") {
@@ -172,7 +170,6 @@ extension DaemonTests {
                 #expect(daemon.signals(of: .stream) == ["DidStart"])
                 #expect(try daemon.problems == [])
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.next()
             }
         }
@@ -191,7 +188,6 @@ extension DaemonTests {
                     ($0 as? DBusKit.DBusError)?.name == "org.dualcam.DualCam1.Error.NoCamera"
                 }
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 let frames = try reader.frames(15, within: 25)
                 // Dark and of low contrast: the text on it is small.
                 let picture = StreamPicture(frames[14], size: DaemonTests.size)
@@ -214,7 +210,6 @@ extension DaemonTests {
         func itEndsWhenToldTo(isStreaming: Bool) throws {
             try Daemon.with(Self.configuration) { daemon in
                 let reader = isStreaming ? try daemon.reader() : nil
-                defer { reader?.close() }
                 _ = try reader?.next()
                 let (exit, seconds) = try daemon.end()
                 print("ended in \(milliseconds(seconds)), streaming: \(isStreaming)")
@@ -234,7 +229,6 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let daemon = try Daemon(Self.configuration, in: session)
                 let reader = isStreaming ? try daemon.reader() : nil
-                defer { reader?.close() }
                 _ = try reader?.next()
                 session.kill(.bus)
                 // A failure, so that systemd starts it again.

@@ -64,8 +64,7 @@ extension DaemonTests {
         }
 
         private func described(_ child: Child) throws -> [[String: Any]] {
-            let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
-            return try #require((object as? [String: Any])?["photos"] as? [[String: Any]])
+            try #require(jsonObject(child.output)["photos"] as? [[String: Any]])
         }
 
         private func threads(_ daemon: Daemon) -> Set<String> {
@@ -102,7 +101,6 @@ extension DaemonTests {
                 #expect(try daemon.get("LivePhoto", of: .capture) == .boolean(true))
                 #expect(threads(daemon).isDisjoint(with: ["live-back", "sound"]))
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 let kept: Set = ["live-back", "live-front", "live-stream", "sound"]
                 try eventually("what is kept", within: 20) {
                     threads(daemon).isSuperset(of: kept)
@@ -154,8 +152,7 @@ extension DaemonTests {
         func discontinue() throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(try configuration(session, live: false), in: session)
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 let start = try daemon.captured[0]
                 try eventually("pictures", within: 60) {
                     try daemon.captured[0] > start + 20
@@ -207,7 +204,6 @@ extension DaemonTests {
         func full() throws {
             try PrivateSession.with { session in
                 let disk = folder(session)
-                mkdir(disk, 0o700)
                 let small = try SmallDisk(at: disk, size: "20k")
                 defer { withExtendedLifetime(small) {} }
                 let daemon = try Daemon(try configuration(session, live: true), in: session)
@@ -228,7 +224,6 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let daemon = try Daemon(try configuration(session, live: true), in: session)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 func width() throws -> Int? {
                     try daemon.get("Width", of: .camera, at: DualCam.frontPath).integer
                 }

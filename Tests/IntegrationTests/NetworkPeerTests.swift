@@ -34,9 +34,7 @@ extension DaemonTests {
         /// A folder with the credentials me:s3cret.
         private static func folder() throws -> ScratchDirectory {
             let folder = try ScratchDirectory()
-            let file = "\(folder.path)/camera"
-            try "me:s3cret\n".write(toFile: file, atomically: true, encoding: .utf8)
-            chmod(file, 0o600)
+            try folder.put("me:s3cret\n", "camera")
             return folder
         }
 
@@ -250,7 +248,6 @@ extension DaemonTests {
             let first = "http://127.0.0.1:\(other.port)/"
             try Daemon.with(Self.configuration(first, folder)) { daemon in
                 var reader: StreamReader?
-                defer { reader?.close() }
                 for conduct in Self.conducts {
                     let name = "\(conduct.scheme) \(conduct.name)"
                     let server = try PictureServer { conduct.serve($0, other.port) }
@@ -288,8 +285,7 @@ extension DaemonTests {
             for scheme in ["http", "rtsp"] {
                 let url = "\(scheme)://127.0.0.1:\(server.port)/live"
                 try Daemon.with(Self.configuration(url, folder)) { daemon in
-                    let reader = try daemon.reader()
-                    defer { reader.close() }
+                    _ = try daemon.reader()
                     try eventually("the words") {
                         try daemon.complains(of: "annot reach 127.0.0.1:\(server.port)")
                     }
@@ -327,8 +323,7 @@ extension DaemonTests {
             let folder = try Self.folder()
             let url = "http://[::1]:\(server.port)/live"
             try Daemon.with(Self.configuration(url, folder)) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 try daemon.back.wait(for: \.state, "streaming", within: 15)
                 let start = MonotonicClock.now
                 while (MonotonicClock.now - start).seconds < 8 {

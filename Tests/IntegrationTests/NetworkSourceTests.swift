@@ -111,7 +111,6 @@ extension DaemonTests {
             let seconds = variable.flatMap(Double.init) ?? 4
             try Daemon.with(configuration(camera.port)) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try reaches(daemon, "streaming")
                 let helper = try #require(Self.children(of: daemon.program.id).first)
                 func memory() -> [Int] { [daemon.program.id, helper].map(Self.memory) }
@@ -136,16 +135,16 @@ extension DaemonTests {
 
         private static func children(of process: pid_t) -> [pid_t] {
             let tasks = "/proc/\(process)/task"
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-            return names.flatMap { name in
-                let list = try? String(contentsOfFile: "\(tasks)/\(name)/children", encoding: .utf8)
-                return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
+            return entries(of: tasks).flatMap { name in
+                wholeText(of: "\(tasks)/\(name)/children").split(separator: " ").compactMap {
+                    pid_t($0)
+                }
             }
         }
 
         private static func memory(of process: pid_t) -> Int {
-            let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-            let line = (status ?? "").split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+            let status = wholeText(of: "/proc/\(process)/status")
+            let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
             return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) } ?? 0
         }
 
@@ -173,8 +172,7 @@ extension DaemonTests {
             var camera = try Camera()
             let port = camera.port
             try Daemon.with(configuration(port)) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 for _ in 0..<2 {
                     try reaches(daemon, "streaming")
                     camera.server.close()
@@ -210,8 +208,7 @@ extension DaemonTests {
             }
             defer { for server in servers { server.close() } }
             try Daemon.with(configuration(servers[0].port)) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 for ((size, _), server) in zip(pictures, servers) {
                     try daemon.reload(configuration(server.port))
                     try eventually("pictures of \(size)", within: 30) {
@@ -249,8 +246,7 @@ extension DaemonTests {
                 #expect(wrong == "OutOfRange")
 
                 // The preview ends by itself, and the camera has the one connection that it allows.
-                let app = try daemon.reader()
-                defer { app.close() }
+                _ = try daemon.reader()
                 try daemon.back.call(\.use, address, options: login("s3cret"))
                 try reaches(daemon, "streaming")
                 let folder = daemon.session.directory
@@ -300,13 +296,11 @@ extension DaemonTests {
         @Test func aPasswordStaysWithTheCamera() throws {
             let server = try guarded()
             let folder = try ScratchDirectory()
-            let file = "\(folder.path)/phone"
-            try "me:s3cret\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let file = try folder.put("me:s3cret\n", "phone")
             chmod(file, 0o644)
             let credentials = "credentials = \"\(file)\""
             try Daemon.with(configuration(server.port, "/?key=k3y", more: credentials)) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 try reaches(daemon, "interrupted")
                 try eventually("the refusal") { try daemon.complains(of: "chmod 600") }
                 #expect(server.count == 0)
@@ -315,12 +309,8 @@ extension DaemonTests {
                 var seen = daemon.program.errors
                 for process in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
                     for name in ["cmdline", "environ"] where pid_t(process) != getpid() {
-                        let content = FileManager.default.contents(
-                            atPath: "/proc/\(process)/\(name)"
-                        )
-                        if pid_t(process) != nil {
-                            seen += String(decoding: content ?? Data(), as: UTF8.self)
-                        }
+                        guard pid_t(process) != nil else { continue }
+                        seen += wholeText(of: "/proc/\(process)/\(name)")
                     }
                 }
                 let objects = try daemon.send(
@@ -424,12 +414,9 @@ extension DaemonTests {
                 var (server, port) = try rtspServer(session, encoder)
                 let daemon = try Daemon(rtspConfiguration(port), in: session)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try reaches(daemon, "streaming")
                 try expectShownSoon(90, by: reader) { number in
-                    let file = "\(session.directory)/shown"
-                    try (number.map(String.init) ?? "")
-                        .write(toFile: file, atomically: true, encoding: .utf8)
+                    try put(number.map(String.init) ?? "", at: "\(session.directory)/shown")
                 }
                 server.end()
                 try reaches(daemon, "interrupted")
@@ -442,16 +429,13 @@ extension DaemonTests {
 
         @Test(arguments: [true, false]) func aPasswordOpensAStreamOverRTSP(_ isRight: Bool) throws {
             let folder = try ScratchDirectory()
-            let file = "\(folder.path)/camera"
             let given = "me:\(isRight ? "s3cr@t w:rd" : "other")\n"
-            try given.write(toFile: file, atomically: true, encoding: .utf8)
-            chmod(file, 0o600)
+            let file = try folder.put(given, "camera")
             try PrivateSession.with { session in
                 let (_, port) = try rtspServer(session, Self.h264, user: "me:s3cr@t w:rd")
                 let more = "credentials = \"\(file)\""
                 let daemon = try Daemon(rtspConfiguration(port, more: more), in: session)
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 try reaches(daemon, isRight ? "streaming" : "interrupted")
                 if !isRight {
                     let why = try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
@@ -477,8 +461,7 @@ extension DaemonTests {
                 while connection.send(block + part) { usleep(30_000) }
             }
             try Daemon.with(configuration(server.port)) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 try reaches(daemon, "streaming")
             }
         }
@@ -490,9 +473,7 @@ extension DaemonTests {
             let port = claim.number
             defer { withExtendedLifetime(claim) {} }
             let folder = try ScratchDirectory()
-            let file = "\(folder.path)/camera"
-            try ":a long & odd passphrase\n".write(toFile: file, atomically: true, encoding: .utf8)
-            chmod(file, 0o600)
+            let file = try folder.put(":a long & odd passphrase\n", "camera")
             let box = "drawbox=c=black:t=fill:enable='lt(mod(n,20),10)'"
             var arguments = ["-v", "error", "-re", "-f", "lavfi", "-i"]
             arguments.append("color=white:s=640x360:r=30,\(box)")
@@ -509,7 +490,6 @@ extension DaemonTests {
             ).replacingOccurrences(of: "http://localhost", with: "srt://127.0.0.1")
             try Daemon.with(source) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try reaches(daemon, "streaming", within: 40, while: server)
                 for isWhite in [true, false, true] {
                     try eventually("a picture", within: 20, while: server) {
@@ -544,7 +524,7 @@ extension DaemonTests {
                     except OSError: pass
                 while True: threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
                 """
-            try Data(counted(1, Self.size)).write(to: URL(filePath: "\(folder.path)/picture"))
+            try folder.put(counted(1, Self.size), "picture")
             let made = try Child(
                 "openssl",
                 [
@@ -564,8 +544,7 @@ extension DaemonTests {
                 try PrivateSession.with { session in
                     let variables = isTrusted ? ["SSL_CERT_FILE": "\(folder.path)/cert"] : [:]
                     let daemon = try Daemon(secure, in: session, adding: variables)
-                    let reader = try daemon.reader()
-                    defer { reader.close() }
+                    _ = try daemon.reader()
                     try reaches(daemon, isTrusted ? "streaming" : "interrupted")
                     #expect(try daemon.complains(of: "is not trusted") == !isTrusted)
                 }

@@ -112,10 +112,8 @@ extension DaemonTests {
                     try daemon.set("Swapped", of: .scene, to: .boolean(isSwapped))
                     let child = try run(daemon, "--json")
                     #expect(child.exit == .status(0), "\(child.errors)")
-                    let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
-                    let photos = try #require(
-                        (object as? [String: Any])?["photos"] as? [[String: Any]]
-                    )
+                    let report = try jsonObject(child.output)
+                    let photos = try #require(report["photos"] as? [[String: Any]])
                     #expect(photos.map { $0["camera"] as? String } == ["back", "front"])
                     // Of one moment: less than the interval of the cameras apart, and one stamp.
                     let times = photos.compactMap { $0["time"] as? Int }
@@ -340,10 +338,6 @@ extension DaemonTests {
                 #expect(full.exit == .status(1) && full.errors.contains("no space left on device"))
                 // A disk with room for one of two photographs.
                 let folder = Self.folder(daemon.session)
-                try FileManager.default.createDirectory(
-                    atPath: folder,
-                    withIntermediateDirectories: true
-                )
                 do {
                     let small = try SmallDisk(at: folder, size: "8k")
                     defer { withExtendedLifetime(small) {} }

@@ -13,7 +13,6 @@ extension DaemonTests {
             let configuration = DaemonTests.still(back: "test:bars", front: "test:ramp")
             try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("both cameras") {
                     $0[80, 400] == .gray(235) && $0[940, 100].y > 200
                 }
@@ -69,7 +68,6 @@ extension DaemonTests {
             )
             try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("the camera") { $0[80, 200] == .gray(235) }
                 try daemon.back.set(\.mirror, true)
                 expect(try reader.picture(), shows: .bars, in: Self.whole, turned: .mirror)

@@ -88,7 +88,6 @@ extension DaemonTests {
                         + (form == "BGRx" ? ["raw"] : [])
                 )
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 let (yellow, red) = (Color(162, 44, 142), Color(65, 100, 212))
                 let shown = try reader.picture("yellow", within: 30, while: phone) {
                     $0[137, 20].distance(to: yellow) < 12
@@ -112,7 +111,6 @@ extension DaemonTests {
                 ])
                 let phone = try node(daemon, "phone", 642, 362, movie, ["h264"])
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 for color in [Color.gray(235), Color(81, 90, 240), Color.gray(235)] {
                     _ = try reader.picture("\(color)", within: 30, while: phone) {
                         $0[320, 180].distance(to: color) < 12 && $0[8, 350].distance(to: color) < 12
@@ -136,7 +134,6 @@ extension DaemonTests {
                     ["raw", "then=60,320,180,\(red)"]
                 )
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("white", within: 30, while: phone) {
                     $0[320, 180].distance(to: Color.gray(235)) < 12
                 }
@@ -163,7 +160,6 @@ extension DaemonTests {
                     isNamed ? [] : ["unnamed"]
                 )
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try eventually("its picture", within: 30, while: phone) {
                     try daemon.state(of: DualCam.backPath) == "streaming"
                 }
@@ -203,8 +199,7 @@ extension DaemonTests {
             let configuration = DaemonTests.still(back: "auto", front: "test")
             try Daemon.with(configuration) { daemon in
                 let white = try paint("color=white:s=642x360", "white.jpg", daemon)
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 // It goes, and comes again.
                 for _ in 0..<2 {
                     let phone = try node(daemon, "phone", 642, 360, white)
@@ -269,8 +264,7 @@ extension DaemonTests {
             let sources = DaemonTests.still(back: "pipewire:\(node)", front: "test")
             let configuration = sources.replacing("[scene]", with: "node = true\n[scene]")
             try Daemon.with(configuration) { daemon in
-                let reader = try daemon.reader()
-                defer { reader.close() }
+                _ = try daemon.reader()
                 try daemon.back.wait(for: \.state, "interrupted", within: 20)
                 try eventually("its reason in the log", within: 10) {
                     daemon.program.errors.contains("it is our own")

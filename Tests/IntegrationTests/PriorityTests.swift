@@ -38,7 +38,6 @@ extension DaemonTests {
                 try expect(kit, wasAskedBy: daemon)
                 #expect(try Set(scheduling(of: daemon).keys) == Self.threads)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.next()
                 try expect(kit, wasAskedBy: daemon, for: Self.streaming)
                 // The mock gives it only where it may.

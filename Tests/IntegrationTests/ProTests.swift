@@ -24,7 +24,6 @@ extension DaemonTests {
                     DaemonTests.still(back: "file:\(file)", front: "file:\(file)") + more
                 let daemon = try Daemon(configuration, in: session)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("the picture") { $0[640, 400].y == 110 }
                 try body(daemon, reader)
             }
@@ -144,8 +143,7 @@ extension DaemonTests {
                 try daemon.pro.set(\.dial, "wb")
                 _ = try first.picture("the dial") { $0[640, 675].y < 60 }
                 // Its frames' times alone, since 120 pictures are much memory.
-                let reader = try StreamReader("dualcam", in: session)
-                defer { reader.close() }
+                let reader = try daemon.reader(copies: false)
                 _ = try reader.next()
                 first.close()
                 try daemon.backControls.call(\.setKelvin, 2000)

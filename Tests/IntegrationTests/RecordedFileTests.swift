@@ -37,7 +37,6 @@ extension DaemonTests {
                     """
                 let daemon = try Daemon(configuration, in: session)
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 try eventually("both cameras", within: 20) {
                     try [DualCam.backPath, DualCam.frontPath].allSatisfy {
                         try daemon.state(of: $0) == "streaming"

@@ -302,19 +302,13 @@ extension DaemonTests {
                 // What is remembered, the user's directories and the photographs; and recordings.
                 let home = "\(session.directory)/home"
                 let disk = try SlowDisk(home, folder(session), in: session)
-                try makeDirectory("\(home)/.config")
-                try "XDG_PICTURES_DIR=\"$HOME/Photos\"\n".write(
-                    toFile: "\(home)/.config/user-dirs.dirs",
-                    atomically: true,
-                    encoding: .utf8
-                )
+                try put("XDG_PICTURES_DIR=\"$HOME/Photos\"\n", at: "\(home)/.config/user-dirs.dirs")
                 let daemon = try Daemon(
                     try cameras(session),
                     in: session,
                     adding: disk.environment.merging(["WATCHDOG_USEC": "1500000"]) { $1 }
                 )
-                let reader = try StreamReader("dualcam", in: session)
-                defer { reader.close() }
+                let reader = try daemon.reader(copies: false)
                 // Until the cameras count as settled: then a photograph is of the next frame.
                 try eventually("frames", within: 20) { reader.count > 75 }
                 let (frames, fed) = (reader.count, signsOfLife(daemon))
@@ -433,7 +427,6 @@ extension DaemonTests {
         func fullDisk() throws {
             try PrivateSession.with { session in
                 let disk = folder(session)
-                mkdir(disk, 0o700)
                 let small = try SmallDisk(at: disk, size: "64m")
                 defer { withExtendedLifetime(small) {} }
                 try Data(count: 52 << 20).write(to: URL(filePath: "\(disk)/other"))
@@ -551,7 +544,6 @@ extension DaemonTests {
         func brokenOff() throws {
             try PrivateSession.with { session in
                 let disk = folder(session)
-                mkdir(disk, 0o700)
                 let small = try SmallDisk(at: disk, size: "64m")
                 defer { withExtendedLifetime(small) {} }
                 let daemon = try Daemon(try cameras(session), in: session)
@@ -618,10 +610,7 @@ extension DaemonTests {
                     """
                 let daemon = try Daemon(configuration, in: session)
                 func processorTime() throws -> Double {
-                    let stat = try String(
-                        contentsOfFile: "/proc/\(daemon.program.id)/stat",
-                        encoding: .utf8
-                    )
+                    let stat = wholeText(of: "/proc/\(daemon.program.id)/stat")
                     let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
                     let ticks = [11, 12].compactMap { Double(fields[$0]) }.reduce(0, +)
                     return ticks / Double(sysconf(CInt(_SC_CLK_TCK)))

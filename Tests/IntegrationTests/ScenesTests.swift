@@ -94,11 +94,7 @@ extension DaemonTests {
                 try call("Remove", "b", second)
                 #expect(try second.end().exit == .status(0))
 
-                try "[[scene".write(
-                    toFile: "\(folder)/scenes.toml",
-                    atomically: true,
-                    encoding: .utf8
-                )
+                try put("[[scene", at: "\(folder)/scenes.toml")
                 let third = try Daemon(DaemonTests.darkAndLight(in: session), in: session)
                 try eventually("the problem") { try third.complains(of: "scenes.toml.damaged") }
                 #expect(try third.scenes.get(\.names) == names)
@@ -116,8 +112,7 @@ extension DaemonTests {
                 source = "test"
                 """
             try Daemon.with(configuration) { daemon in
-                let reader = try StreamReader("dualcam", in: daemon.session)
-                defer { reader.close() }
+                let reader = try daemon.reader(copies: false)
                 _ = try reader.frames(10, within: 20)
                 reader.flush()
                 let before = try daemon.unbuffered

@@ -81,7 +81,6 @@ extension DaemonTests {
         /// on it.
         private func veiledPicture(_ daemon: Daemon) throws -> StreamPicture {
             let reader = try daemon.reader()
-            defer { reader.close() }
             let picture = try reader.stillPicture()
             let luma = picture.luma(row: 200)
             let step = zip(luma, luma.dropFirst()).map { abs($0 - $1) }.max() ?? 255
@@ -127,7 +126,6 @@ extension DaemonTests {
                 // PipeWire's library asks that bus, too: see docs/pipewire.md.
                 try eventually("the node", within: 60) { try daemon.stream.get(\.active) }
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.next()
                 try eventually("a problem") {
                     try daemon.complains(of: "does not say whether the session is locked")

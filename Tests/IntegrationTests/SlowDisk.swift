@@ -22,6 +22,6 @@ struct SlowDisk {
 
     /// Makes each call take as many milliseconds from now on, also those that wait already.
     func wait(_ milliseconds: Int) throws {
-        try "\(milliseconds)".write(toFile: delay, atomically: true, encoding: .utf8)
+        try put("\(milliseconds)", at: delay)
     }
 }

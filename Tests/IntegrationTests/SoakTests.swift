@@ -523,11 +523,7 @@ private final class Soak {
         ]
         variables["XDG_STATE_HOME"] = state
         let configuration = "\(desktop.session.directory)/second.toml"
-        try "[state]\nremember = true\n".write(
-            toFile: configuration,
-            atomically: true,
-            encoding: .utf8
-        )
+        try put("[state]\nremember = true\n", at: configuration)
         return try desktop.session.run(
             Programs.path(of: "dualcamd"),
             ["--config", configuration],
@@ -554,14 +550,8 @@ private final class Soak {
     /// Starts a second daemon with a state that something has damaged.
     private func startDamaged() throws {
         let state = "\(elsewhere)/state"
-        mkdir(state, 0o700)
-        mkdir("\(state)/dualcam", 0o700)
         let texts = ["a = [ }", "zoom = ", "\0\0\0", String(repeating: "a.", count: 3000)]
-        try random.element(texts).write(
-            toFile: "\(state)/dualcam/state.toml",
-            atomically: true,
-            encoding: .utf8
-        )
+        try put(random.element(texts), at: "\(state)/dualcam/state.toml")
         let program = try second("system-bus", state: state)
         defer { desktop.session.forget(program) }
         try eventually("word of the damage") {

@@ -58,7 +58,6 @@ extension DaemonTests {
         @Test func threeHundredFramesCarryEveryFrameOfTheCameras() throws {
             try Daemon.with(Self.counters) { daemon in
                 let reader = try daemon.reader()
-                defer { reader.close() }
                 _ = try reader.picture("both cameras") {
                     // Before its first frame a picture is dark, which reads as 0.
                     $0.counter(of: DaemonTests.size, in: Self.inset, bits: 12) ?? 0 > 15
@@ -193,8 +192,7 @@ extension DaemonTests {
             try Daemon.with(Self.counters) { daemon in
                 /// Returns the bytes in use once nobody looks any more, after these layouts.
                 func used(after layouts: [String], rotation: UInt32) throws -> Int {
-                    let reader = try StreamReader("dualcam", in: daemon.session)
-                    defer { reader.close() }
+                    let reader = try daemon.reader(copies: false)
                     for layout in layouts {
                         try daemon.scene.set(\.layout, layout)
                         try daemon.back.set(\.rotation, rotation)

@@ -162,9 +162,9 @@ extension DaemonTests {
                 """
             try Daemon.with(configuration) { daemon in
                 let text = "\(daemon.session.directory)/text.jpg"
-                try "no picture".write(toFile: text, atomically: true, encoding: .utf8)
+                try put("no picture", at: text)
                 let broken = "\(daemon.session.directory)/broken.toml"
-                try "[output\nwidth = \n".write(toFile: broken, atomically: true, encoding: .utf8)
+                try put("[output\nwidth = \n", at: broken)
                 for command in [
                     "status", "cameras", "doctor", "config check", "config check \(broken)",
                     "config show /nope.toml", "photo", "photo --of back", "photo -o /nope/x.jpg",

@@ -5,19 +5,12 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// One version, which NEWS.md names, wherever somebody looks for it.
+    /// One version, which `make lint` compares with NEWS.md, wherever somebody looks for it.
     @Suite("The version", .timeLimit(.minutes(2)))
     struct VersionTests {
-        private func newest() throws -> String {
-            let news = try String(
-                contentsOf: repository.appending(path: "NEWS.md"),
-                encoding: .utf8
-            )
-            return String(try #require(news.firstMatch(of: /\n## (\S+)/)).1)
-        }
+        private let version = DualCam.version
 
         @Test func theProgramsAndTheDaemonOnTheBusHaveIt() throws {
-            let version = try newest()
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
                 for name in ["dualcamd", "dualcamctl"] {
                     let program = Programs.path(of: name)
@@ -28,22 +21,9 @@ extension DaemonTests {
             }
         }
 
-        @Test func theManualAndThePackageHaveIt() throws {
-            let version = try newest()
+        /// `CompletionTests` show the manual's.
+        @Test func thePackageHasIt() throws {
             try PrivateSession.with([]) { session in
-                let manual = repository.appending(path: "tools/manual").path
-                let folder = "\(session.directory)/man"
-                _ = try session.output(manual, Programs.directory, folder)
-                let pages = try FileManager.default.contentsOfDirectory(atPath: folder)
-                #expect(pages.count == 4)
-                for page in pages {
-                    let text = try session.output("gzip", "-dc", "\(folder)/\(page)")
-                    let title = text.split(separator: "\n").first { $0.hasPrefix(".TH ") }
-                    #expect(
-                        title?.contains("DualCam \(version)") == true,
-                        "\(page): \(title ?? "")"
-                    )
-                }
                 let changes = try session.output(
                     "sh",
                     "-c",

@@ -16,6 +16,7 @@ package final class Daemon {
     package let notifications: NotifySocket
     /// The signals of its objects that arrived so far, of all interfaces; see `settle()`.
     package private(set) var signals: [DBusKit.Signal] = []
+    private var readers: [StreamReader] = []
     private let loop: EventLoop
     private var subscription: BusConnection.Subscription?
 
@@ -163,6 +164,14 @@ package final class Daemon {
     /// Returns `true` if one of the daemon's problems contains `text`.
     package func complains(of text: String) throws -> Bool {
         try problems.contains { $0.contains(text) }
+    }
+
+    /// Creates a reader of the stream, which is closed with this daemon at the latest. It keeps the
+    /// bytes of frames unless `copies` is `false`.
+    package func reader(copies: Bool = true) throws -> StreamReader {
+        let reader = try StreamReader("dualcam", in: session, copies: copies)
+        readers.append(reader)
+        return reader
     }
 
     // MARK: Signals
