@@ -248,6 +248,23 @@ extension DaemonTests {
             }
         }
 
+        @Test func aCertificateWithoutItsKeyIsMadeAnew() throws {
+            try with { daemon in
+                let folder = "\(daemon.session.directory)/home/.local/state/dualcam"
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true
+                )
+                _ = try daemon.session.output(
+                    "sh",
+                    "-c",
+                    "openssl req -x509 -newkey rsa:2048 -nodes -days 900 -subj /CN=a "
+                        + "-keyout /dev/null -out \(folder)/phone.pem"
+                )
+                _ = try pair(daemon)
+            }
+        }
+
         @Test func whatAHostilePhoneCanTryIsRefused() throws {
             try with { daemon in
                 let key = try pair(daemon)
@@ -257,7 +274,7 @@ extension DaemonTests {
                     "wrong host": 421, "wrong origin": 403, "wrong path": 404, "wrong method": 405,
                     "too long": 413, "without length": 411, "length that lies": 400,
                     "long header": 431, "no JPEG": 200, "words too long": 413, "plain HTTP": 0,
-                    "old TLS": 0, "right again": 200,
+                    "old TLS": 0, "keyless": 25, "right again": 200, "overtaken": 409,
                 ]
                 for (name, status) in wanted {
                     #expect(found[name] as? Int == status, "\(name): \(found[name] ?? "")")

@@ -94,6 +94,16 @@ def bodies():
         return answer(stream)[0]
 
 
+def overtaken():
+    """The status of a picture that began before another page came."""
+    with connect() as stream:
+        stream.sendall(head("POST", "/picture?n=9", len(fine)) + fine[:-5])
+        status("POST", "/state", b"state=ready")
+        status("GET", "/wait?after=0", X_DualCam_Page="other")
+        stream.sendall(fine[-5:])
+        return answer(stream)[0]
+
+
 if what == "pair":
     code, key = ask("POST", "/pair", secret.encode(), X_DualCam_Key=None, X_DualCam_Page=None)
     print(json.dumps({"status": code, "key": key.decode()}))
@@ -152,7 +162,10 @@ elif what == "attack":
         "plain HTTP": outcome(plain),
         "old TLS": outcome(lambda: connect(ssl.TLSVersion.TLSv1_1).close() or 1),
         "drips": round(drip()),
+        # As any page in the phone's browser may ask.
+        "keyless": [status("GET", "/wait", X_DualCam_Key=None) for _ in range(25)].count(401),
         "right again": status("POST", "/state", b"state=ready"),
+        "overtaken": overtaken(),
     }
     print(json.dumps(results))
 elif what == "guess":
