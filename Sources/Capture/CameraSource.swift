@@ -167,6 +167,8 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case hidden
         /// A phone has not allowed its camera.
         case refused
+        /// It was stopped on the phone.
+        case stopped
         /// The page of a phone does not answer.
         case away
         /// Its input has another signal, which takes reopening it.
@@ -239,6 +241,7 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case .noSignal: .noSignal
         case .hidden: .hidden
         case .refused: .refused
+        case .stopped: .stopped
         case .away: .away
         case .unsupported, .newSignal, .unreadable, .timedOut, .woken, .system: .stalled
         }
@@ -263,6 +266,7 @@ extension CaptureError.Code {
         case .newSignal: "its input has another signal now"
         case .hidden: "its page is in the background"
         case .refused: "it has not allowed the camera"
+        case .stopped: "it was stopped on the phone"
         case .away: "its page does not answer"
         case .unsupported, .system: nil
         }

@@ -118,7 +118,8 @@ private final class PhoneStream: CameraStream {
         case .asking, .refused: CaptureError(.refused, "phone")
         case .busy:
             CaptureError(.busy, "phone", detail: "another app on the phone uses its camera")
-        case .waiting, .live, .ready, .stopped, .away: CaptureError(.away, "phone")
+        case .stopped: CaptureError(.stopped, "phone")
+        case .waiting, .live, .ready, .away: CaptureError(.away, "phone")
         }
     }
 

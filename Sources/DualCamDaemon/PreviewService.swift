@@ -260,7 +260,7 @@ extension CaptureError {
         case .denied, .refused: .denied(message)
         case .noMode, .unsupported: .notSupported(message)
         case .gone, .notFound, .unreachable, .noSignal, .newSignal, .unreadable, .timedOut, .woken,
-            .hidden, .away, .system:
+            .hidden, .stopped, .away, .system:
             .cameraLost(message)
         }
     }

@@ -36,6 +36,13 @@ struct AddPhone: ParsableCommand {
         let client = try Client()
         guard !forget else {
             try client.call(\PhoneInterface.forget, name)
+            let source = SourceSpecification.phone(name).description
+            for role in Role.allCases
+            where try client.get(\CameraInterface.source, at: role.path) == source {
+                Output.complain(
+                    "It was the \(role) camera. For another: dualcamctl use \(role) auto"
+                )
+            }
             return options.answer([("forgotten", .string(name))], text: "forgotten\n")
         }
         var pairing = Options<PhoneInterface.Pairing>()

@@ -25,6 +25,8 @@ package enum Interruption: String, CaseIterable, Hashable, Sendable {
     case hidden
     /// A phone has not allowed its camera.
     case refused
+    /// Its pictures were stopped on the phone.
+    case stopped
     /// A phone's page does not answer.
     case away
     /// The machine is going to sleep.
@@ -51,6 +53,7 @@ extension Interruption {
         case .noSignal: "No signal"
         case .hidden: "The phone's page is in the background"
         case .refused: "The phone does not allow its camera"
+        case .stopped: "Stopped on the phone"
         case .away: "The phone does not answer"
         case .asleep: "Camera asleep"
         case .locked: "Camera paused while locked"

@@ -26,6 +26,7 @@ package enum Notice: CaseIterable, Hashable, Sendable {
             Interruption.hidden.text(for: role) + "\nUnlock it, and show the page"
         case .interrupted(.refused):
             Interruption.refused.text(for: role) + "\nAllow it on the phone"
+        case .interrupted(.stopped): Interruption.stopped.text(for: role) + "\nPress Start on it"
         case .interrupted(.away): Interruption.away.text(for: role) + "\nOpen the page on it again"
         case .interrupted(let interruption): interruption.text(for: role)
         }

@@ -63,7 +63,7 @@ package struct SceneBook: Hashable, Sendable {
             "desk",
             [
                 "main": .text("back"), "layout": .text("pip"), "inset-visible": .bool(true),
-                "inset-size": .double(0.2),
+                "inset-shape": .text("rectangle"), "inset-size": .double(0.2),
             ]
         ),
         entry(
