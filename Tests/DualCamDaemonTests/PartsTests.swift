@@ -896,11 +896,10 @@ private func hidesRooms(in directory: String, isConfigured: Bool) throws {
     let store = try StateStore(daemon, loop: loop, isConfigured: isConfigured)
     try loop.wait(for: "the disk") { !daemon.state.privacy.isUnread }
     precondition(daemon.state.hiddenRooms == (isConfigured ? [.front] : [.front, .back]))
-    daemon.send(.set(\.cameras.back.room, .blur))
+    let text = isConfigured ? "front\n" : "back\nfront\n"
+    try loop.wait(for: "the file") { (try? file.load()) == text }
     precondition(daemon.files.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     withExtendedLifetime(store) {}
-    let text = try file.load()
-    precondition(text == "back\nfront\n", text ?? "nothing")
 }
 
 @Suite("What is remembered")

@@ -140,7 +140,7 @@ import Testing
     /// A phone that was turned sends another size from then on.
     @Test func anotherSizeIsTheCamerasOnceThreePicturesHaveIt() throws {
         let decoder = try FrameDecoder(expecting: Self.size)
-        let (upright, larger) = (Self.size.transposed, Size(width: 256, height: 128))
+        let (upright, larger) = (Self.size.transposed, Size(width: 2048, height: 1088))
         func isShown(_ size: Size) -> Bool {
             if case .frame(let frame) = decoder.decode(jpeg(size), for: .whole) {
                 frame.layout.size == size
