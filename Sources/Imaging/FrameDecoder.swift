@@ -14,8 +14,8 @@ package final class FrameDecoder {
     }
 
     private let decoder: JPEGDecoder
-    /// The most pixels of a picture: four times those that the camera announced, or those of Full HD,
-    /// which a phone may send for a photograph.
+    /// The most pixels of a picture: four times those that the camera announced, or those of Full
+    /// HD, which a phone may send for a photograph.
     private let largest: Int
     private var pool: GrowingPool
     /// The size of the first whole picture.

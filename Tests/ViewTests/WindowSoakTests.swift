@@ -128,8 +128,8 @@ private final class WindowSoak {
         }
         try recover()
         // The first thousand steps fill caches. Of three looks one may see a picture being made.
-        if let least = memory.dropFirst().first, let last = memory.suffix(3).min(), last > least + 12
-        {
+        let last = memory.suffix(3).min() ?? 0
+        if let least = memory.dropFirst().first, last > least + 12 {
             throw ServiceFailed(description: "the window grows: \(memory) MB")
         }
     }
