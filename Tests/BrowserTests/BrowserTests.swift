@@ -117,16 +117,19 @@ struct BrowserTests {
         #expect(opened.width == 1280 && opened.height == 720)
         #expect(opened.frameRate == 30)
 
-        // What is published between the page's two counts is in the second, but for what is still
-        // on its way.
-        let before = try #require(browser.next(within: 40).frames)
+        // What is lost stays so; what is on its way, more of it on a busy machine, comes.
+        func missing() throws -> Int {
+            try (1...5).map { _ in
+                let counted = try #require(browser.next(within: 40).frames)
+                return try published(daemon) - counted
+            }.min() ?? 0
+        }
+        let before = try missing()
         let first = try published(daemon)
         try eventually("150 frames", within: 40) { try published(daemon) >= first + 150 }
-        let last = try published(daemon)
-        let after = try #require(browser.next(within: 40).frames)
-        let lost = last - first - (after - before)
-        #expect(lost <= 2, "of \(last - first)")
-        print("opened at try \(opened.tries ?? 0), lost \(lost) of \(last - first) frames")
+        let lost = try missing() - before
+        #expect(lost <= 2)
+        print("opened at try \(opened.tries ?? 0), lost \(lost) frames")
 
         let bars = try CanvasReading(browser.next(within: 20))
         print("\(bars.deviation(from: bars.barsAsMain)) from the bars")
