@@ -18,6 +18,7 @@ final class Carrier {
     /// The edges that it snaps to.
     private var guides: [Rect] = []
     private var isRound = false
+    private var opacity = 1.0
 
     /// The time in which it settles, in seconds.
     private static let settling = 0.25
@@ -26,7 +27,7 @@ final class Carrier {
 
     init() {
         widget = Overlay(outline)
-        copy.style("carried").clip()
+        copy.clip()
         fixed.add(copy)
         widget.add(fixed)
         widget.isTarget = false
@@ -51,15 +52,18 @@ final class Carrier {
         }
     }
 
-    /// Picks up what is at `rect` of the window, and looks like `picture`.
-    func lift(_ rect: Rect, _ picture: Texture?, isRound: Bool) {
-        self.isRound = isRound
+    /// Picks up what is at `rect` of the window, and looks like `picture`. A person has no frame,
+    /// and nothing around that could be covered: a shade of the person follows.
+    func lift(_ rect: Rect, _ picture: Texture?, _ shape: InsetShape) {
+        isRound = shape == .circle
         copy.style("round", if: isRound)
+        copy.style("carried", if: shape != .person)
         start = rect.inset(by: -rect.width * (Self.lift - 1) / 2)
-        (home, isFollowing) = (rect, true)
+        (home, isFollowing) = (shape == .person ? nil : rect, true)
         copy.show(picture)
         // It may still fade from the time before.
-        copy.opacity = 1
+        opacity = shape == .person ? 0.6 : 1
+        copy.opacity = opacity
         move(to: start)
         widget.isVisible = true
         outline.redraw()
@@ -94,9 +98,8 @@ final class Carrier {
                 outline.redraw()
             }
             // The stream's own is beneath by then, and shows through.
-            copy.opacity = max(0, min(1, 2 - phase))
+            copy.opacity = opacity * max(0, min(1, 2 - phase))
             guard phase >= 2 else { return true }
-            copy.opacity = 1
             copy.show(nil)
             widget.isVisible = false
             return false

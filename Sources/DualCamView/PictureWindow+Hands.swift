@@ -86,11 +86,7 @@ extension PictureWindow {
             guard let other = areas.other else { return }
             lifted = areas
             showControls(false)
-            carrier.lift(
-                viewport.place(other),
-                newest?.texture(of: other),
-                isRound: insetShape == .circle
-            )
+            carrier.lift(viewport.place(other), newest?.texture(of: other), insetShape)
         case .carry(let x, let y):
             guard let areas = lifted, let place = place(x, y), let target = areas.inset(at: place)
             else { return }
