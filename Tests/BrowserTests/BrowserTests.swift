@@ -194,7 +194,7 @@ struct BrowserTests {
             try #require(starts <= 12)
             do {
                 let (browser, _) = try open(on: desktop, page)
-                for _ in 1...2 { _ = try browser.next(within: 40) }
+                for _ in 1...10 { _ = try browser.next(within: 40) }
                 var picture = try CanvasReading(browser.next(within: 10))
                 while opened < 10 {
                     let before = try frames()
