@@ -17,7 +17,7 @@ final class SituationNote {
     private let title = Label("", wraps: true)
     private let advice = Label("", wraps: true)
     private let button = Button("")
-    private let words = Label("", wraps: true)
+    private let words = Label("", wraps: true).breaksWords()
     private let action = Button("")
     private(set) var situation: Situation?
     private var room = Size(width: 0, height: 0)
@@ -81,7 +81,7 @@ final class SituationNote {
 final class Toast {
     let widget: Revealer
     private let pill: Box
-    private let words = Label("", wraps: true)
+    private let words = Label("", wraps: true).breaksWords()
     private let button = Button("")
     private var leaving: MainLoop.Timer?
     private var action: () -> Void = {}

@@ -10,6 +10,12 @@ package final class Label: Widget {
         }
     }
 
+    /// Breaks words that are longer than a line, as names of files are.
+    package func breaksWords() -> Self {
+        gtk_label_set_wrap_mode(opaque, PANGO_WRAP_WORD_CHAR)
+        return self
+    }
+
     /// Leaves the end out where there is not enough room.
     package func shortens() -> Self {
         gtk_label_set_ellipsize(opaque, PANGO_ELLIPSIZE_END)
