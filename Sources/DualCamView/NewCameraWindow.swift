@@ -8,7 +8,7 @@ import Platform
 /// A window that adds a camera, whose live picture it shows, and makes it one of the two pictures.
 class NewCameraWindow: SideWindow {
     let tile = CameraTile(Size(width: 384, height: 216))
-    let words = Label("", wraps: true)
+    let words = Label("", wraps: true).breaksWords()
     let uses = Box(spacing: 12).place(.center, .center)
     let previews: PreviewPictures?
     /// The camera, by the word for `Camera.Use`, with its user and password.
