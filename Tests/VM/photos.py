@@ -64,11 +64,11 @@ def body():
     check('gst-inspect-1.0', 'pipewiresrc')
     consumer = Consumer(lambda frame: sum(frame[::2 * 997]), WIDTH, HEIGHT)
     wait_for('both cameras deliver', lambda: running(cameras), 60)
-    before, count = node()['id'], len(consumer.seen)
+    before, count = node()['object.id'], len(consumer.seen)
     taken = photograph('--of', 'both', '--full')
     expect(sizes(taken) == {'back': LARGEST, 'front': LARGEST}, 'each has all that its camera can give')
     wait_for('both cameras deliver as before', lambda: running(cameras), 60)
-    expect(node()['id'] == before and len(consumer.seen) > count, 'the stream went on')
+    expect(node()['object.id'] == before and len(consumer.seen) > count, 'the stream went on')
     expect(not [problem for problem in status()['problems'] if 'bandwidth' in problem], 'nothing is amiss')
 
     # Live
