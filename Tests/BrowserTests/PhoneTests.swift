@@ -92,7 +92,7 @@ struct PhoneTests {
             try eventually("the phone's pictures", within: 30) {
                 try daemon.state(of: DualCam.backPath) == "streaming"
             }
-            // What the stream needs, if its camera has that; Firefox's own has less.
+            // As large as the stream, if its camera has that; Firefox's own has less.
             if name == "chromium" {
                 let width = try daemon.get("Width", of: .camera, at: DualCam.backPath)
                 #expect(width.integer == 1920)

@@ -34,7 +34,7 @@ struct cjpeg_decoder {
     size_t work, step;
     bool (*proceed)(void *);
     void *context;
-    // What writes a picture again, the memory that it writes, and the stream to that.
+    // The writer of a picture that is written again, its memory, and the stream to that.
     struct jpeg_compress_struct writer;
     char *copy;
     size_t copied;

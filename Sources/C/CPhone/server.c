@@ -407,7 +407,7 @@ static enum MHD_Result begin(struct cphone *phone, struct MHD_Connection *connec
     const char *name = header(connection, "X-DualCam-Page");
     uint64_t after = number(connection, kind == waiting ? "after" : "n");
     if (kind != pairing) {
-        // What is no guess: pages of others cannot send a key, and must not shut the phone out.
+        // This is no guess: pages of others cannot send a key, and must not shut the phone out.
         if (!header(connection, "X-DualCam-Key")) return refuse(connection, MHD_HTTP_UNAUTHORIZED);
         if (!has_key(phone, connection)) return refuse_guess(phone, connection);
         forget_stranger(phone, connection);
