@@ -156,7 +156,9 @@ elif what == "attack":
         "without length": status("POST", "/picture?n=1", b"0\r\n\r\n", length=None,
                                  Transfer_Encoding="chunked"),
         "length that lies": outcome(lambda: status("POST", "/picture?n=1", fine, length=-5)),
-        "long header": outcome(lambda: status("GET", "/", X_Long="x" * 100000)),
+        # Two records of TLS, of which the last is what is too much: the answer may be lost where
+        # more comes after it.
+        "long header": status("GET", "/", X_Long="x" * ((32 << 10) - 400)),
         "no JPEG": status("POST", "/picture?n=2", b"GIF89a"),
         "words too long": status("POST", "/state", b"x" * 2000),
         "plain HTTP": outcome(plain),
