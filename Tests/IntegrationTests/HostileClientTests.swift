@@ -70,10 +70,11 @@ extension DaemonTests {
             print("hostile: \(counts) pods and calls, \(frames.count) frames, \(answers) answers")
             #expect(counts.allSatisfy { $0 > frames.count })
             // Eight calls come in the time of a frame, and five in that of an answer. Were they to
-            // hold these up, there would be fewer. For an answer this program has to get the
-            // processor, too, which others may have: a queue would hold hundreds.
+            // hold these up, there would be fewer. For an answer four programs have to get a
+            // processor, one after another, which others may have: sixty were seen beside three
+            // tests and two busy loops. A queue would hold hundreds.
             #expect(frames.count * 17 >= counts[1])
-            #expect(answers * 50 >= counts[1])
+            #expect(answers * 150 >= counts[1])
             #expect((frames + [try reader.next()]).breaks == [])
         }
     }
