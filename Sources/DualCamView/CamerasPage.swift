@@ -21,6 +21,7 @@ final class CamerasPage {
         let turn = Button(icon: icon("restart"), "Turn")
         let device, lens: ChoiceRow
         let rooms: RoomTiles
+        let forget = Button("Forget This Phone").style("flat")
         let reset = Button("Reset All").style("flat")
         let controls: PreferencesGroup
         /// The source and the name of the camera whose controls were asked for last.
@@ -57,7 +58,7 @@ final class CamerasPage {
             mirror.named("Mirror: \(role.words)")
             turn.named("Turn: \(role.words)")
             tile = CameraTile(Size(width: 256, height: 144), [mirror, turn])
-            controls = PreferencesGroup(after: reset)
+            controls = PreferencesGroup(after: Box(spacing: 8, [forget, reset]))
             reset.isVisible = false
         }
     }
@@ -135,6 +136,9 @@ final class CamerasPage {
         all.forEach(parts.controls.append)
         parts.mirror.onClick { [unowned rows] in rows.owner.mirror(role, rows.answered) }
         parts.turn.onClick { [unowned rows] in rows.owner.turn(role, rows.answered) }
+        parts.forget.onClick { [unowned rows] in
+            rows.owner.forgetPhone(of: role, rows.answered)
+        }
         parts.reset.onClick { [unowned self] in cameras[role].sliders.forEach { $0.reset() } }
     }
 
@@ -146,6 +150,7 @@ final class CamerasPage {
             for button in [parts.mirror, parts.turn] { button.isSensitive = rows.isPresent }
             let lenses = rows.daemon?[\CameraInterface.lenses, at: role.path] ?? []
             parts.lens.isVisible = lenses.count > 1
+            parts.forget.isVisible = rows.owner.phone(of: role) != nil
             followZoom(role)
             askForImage(of: role)
             followImage(role)

@@ -49,6 +49,23 @@ extension PictureWindow {
         daemon?.call(\CameraInterface.use, at: role.path, device) { done($0.error) }
     }
 
+    /// The name of the phone that is the camera of `role`, empty for the first one; `nil` if that
+    /// is no phone that was added.
+    func phone(of role: Role) -> String? {
+        let phones = (daemon?[\PhoneInterface.phones] ?? []).compactMap { $0["name"]?.string }
+        return phones.first {
+            choice(of: role).chosen.device == SourceSpecification.phone($0).description
+        }
+    }
+
+    /// Forgets the phone of `role`, which then has another camera.
+    func forgetPhone(of role: Role, _ done: @escaping (DBusError?) -> Void) {
+        guard let name = phone(of: role) else { return }
+        daemon?.call(\PhoneInterface.forget, name) { [self] answer in
+            if let error = answer.error { done(error) } else { use("auto", as: role, done) }
+        }
+    }
+
     /// Turns a camera's picture by a quarter, clockwise.
     func turn(_ role: Role, _ done: @escaping (DBusError?) -> Void) {
         let degrees = daemon?[\CameraInterface.rotation, at: role.path] ?? 0

@@ -250,6 +250,36 @@ extension WindowTests {
             }
         }
 
+        @Test func `A phone is forgotten, and another camera takes its place`() throws {
+            try PrivateSession.with { session in
+                let desktop = try Desktop(in: session, hasScreenReader: true)
+                let cameras =
+                    "[cameras.back]\nsource = \"phone\"\n[cameras.front]\nsource = \"test\"\n"
+                let daemon = try Daemon(cameras, in: session, network: true)
+                let reply = try daemon.call("Pair", of: .phone, options: [:])
+                let url = try #require(reply.first?.string.flatMap { URL(string: $0) })
+                let host = try #require(url.host)
+                let script = repository.appending(path: "Tests/Phone/phone.py").path
+                let words =
+                    PrivateNetwork.of(daemon.program.id)
+                    + [
+                        "python3", script, "\(host):\(url.port ?? 0)", "pair",
+                        url.lastPathComponent,
+                    ]
+                _ = try session.run(words[0], Array(words.dropFirst())).wait()
+                _ = try desktop.start("dualcam-view")
+                try desktop.waitForFocus(of: "DualCam")
+                try desktop.hand("key comma")
+                try desktop.waitForFocus(of: "Preferences")
+                let reader = try ScreenReader(daemon)
+                try reader.press("Forget This Phone")
+                try daemon.back.wait(for: \.source, "auto", within: 10)
+                try eventually("no phone", within: 10) {
+                    try daemon.get("Phones", of: .phone).array?.isEmpty == true
+                }
+            }
+        }
+
         @Test func `With privacy no picture stays in the set-up, whose end closes the camera`()
             throws
         {
