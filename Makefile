@@ -30,6 +30,7 @@ PAGES = dualcamctl.1 dualcamd.8 dualcam.toml.5 org.dualcam.DualCam1.5
 # Only there does the daemon look for the system's configuration; not for a user's own installation.
 ETC = $(if $(filter $(HOME)/%,$(PREFIX)),,$(DESTDIR)/etc/dualcam)
 INTERFACES = $(wildcard dbus/*.xml)
+CATALOGUES = $(wildcard po/*.po)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE* vendor/*/LICENSE*)
 
 .DEFAULT_GOAL = build
@@ -52,13 +53,14 @@ view: ## build a release of the window, which needs GTK
 	@tools/toolchain
 	@tools/build dualcam-view
 
-documents: $(GENERATED)/made ## make the manual pages and the shell completions of what was built
+documents: $(GENERATED)/made ## make manual pages, completions and catalogues for what was built
 
-$(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual NEWS.md docs/dualcam.toml $(INTERFACES)
+$(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual tools/catalogue NEWS.md docs/dualcam.toml $(INTERFACES) $(CATALOGUES)
 	@rm -rf $(GENERATED)
 	@tools/manual $(BIN_DIR) $(GENERATED)
 	@sed 's/^[a-z]/#&/' docs/dualcam.toml >$(GENERATED)/dualcam.toml
 	@for shell in bash zsh fish; do $(BIN_DIR)/dualcamctl completions $$shell >$(GENERATED)/dualcamctl.$$shell || exit 1; done
+	@for file in $(CATALOGUES); do tools/catalogue $$file $(GENERATED)/locale || exit 1; done
 	@touch $@
 
 $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
@@ -151,6 +153,7 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -m 644 $(GENERATED)/dualcamctl.zsh $(ZSH)/_dualcamctl
 	install -D -m 644 $(GENERATED)/dualcamctl.fish $(FISH)/dualcamctl.fish
 	$(if $(ETC),test -e $(ETC)/dualcam.toml || install -D -m 644 -t $(ETC) $(GENERATED)/dualcam.toml)
+	$(foreach file,$(CATALOGUES:po/%.po=locale/%/LC_MESSAGES/dualcam.mo),install -D -m 644 $(GENERATED)/$(file) $(SHARE)/$(file) &&) true
 	install -D -m 644 -t $(DOC) LICENSE NEWS.md docs/dualcam.toml
 	cp -R examples $(DOC)
 	install -D -m 644 Sources/C/CKernels/LICENSE.networks $(DOC)/licenses/mediapipe
@@ -176,7 +179,7 @@ uninstall: ## remove what `make install` installed
 	rm -f $(foreach page,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(page)))/$(page).gz)
 	$(if $(ETC),sed 's/^[a-z]/#&/' docs/dualcam.toml | cmp -s - $(ETC)/dualcam.toml && rm $(ETC)/dualcam.toml && rmdir --ignore-fail-on-non-empty $(ETC) || true)
 	rm -f $(BASH)/dualcamctl $(ZSH)/_dualcamctl $(FISH)/dualcamctl.fish
-	rm -rf $(DOC)
+	rm -rf $(DOC) $(SHARE)/locale/*/LC_MESSAGES/dualcam.mo
 	rm -f $(BIN)/dualcam-view $(MAN)/man1/dualcam-view.1.gz $(BUS)/services/org.dualcam.View.service
 	rm -f $(SHARE)/applications/org.dualcam.View.desktop $(SHARE)/metainfo/org.dualcam.View.metainfo.xml
 	rm -f $(ICONS)/scalable/actions/dualcam-*-symbolic.svg

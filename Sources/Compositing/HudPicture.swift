@@ -227,15 +227,20 @@ package struct HudPicture: Sendable {
         on drawing: borrowing Drawing,
         middle: Double
     ) {
-        let font = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .medium)
+        var font = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .medium)
         let baseline = (Self.captionMiddle * unit + font.measure("H").capitals / 2).rounded()
         let words = [
             (scale.name, Drawing.Color.white(0.85)), (scale.value, Self.amber),
             (scale.note, .white(0.85)),
         ].filter { !$0.0.isEmpty }
         let gap = 9 * unit
-        let widths = words.map { font.measure($0.0).width }
-        var x = middle - (widths.reduce(0, +) + gap * Double(max(0, widths.count - 1))) / 2
+        let gaps = gap * Double(max(0, words.count - 1))
+        func widths() -> [Double] { words.map { font.measure($0.0).width } }
+        // Some languages need more room than there is.
+        let room = 2 * (middle - Self.dialRadius * unit) - gaps
+        font.type *= min(1, room / max(1, widths().reduce(0, +)))
+        let widths = widths()
+        var x = middle - (widths.reduce(0, +) + gaps) / 2
         for (word, width) in zip(words, widths) {
             drawing.write(word.0, font, x: x, y: baseline, word.1)
             x += width + gap

@@ -1,4 +1,4 @@
-import DualCamCore
+package import DualCamCore
 package import Frames
 import Imaging
 
@@ -41,7 +41,7 @@ package struct NoticeLabels: Sendable {
     /// Draws the words in the middle of `layer`, as opaque as its veil, into `output`: a canvas in
     /// rows of `stride` bytes. While the layer grows from an inset to the main picture, one size of
     /// type fades out before the other fades in. Does not allocate.
-    func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
+    package func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let room = layer.rect.inset(by: layer.distance(atLeast: Self.distance * unit))
         let width = layer.rect.width / Double(canvas.width)
         let small = index(upTo: Self.insetType, in: room)

@@ -462,6 +462,7 @@ final class Daemon {
         for role in changes.formerTorches { turnTorchOff(role) }
         configuration = new
         if changes.replacesStream { replaceCompositeThread() }
+        frames?.speak(Catalogue(new.language))
         if changes.replacesMirror {
             reported.mirror = ""
             threads.startMirror(new, isPublished: state.isActive)

@@ -120,6 +120,7 @@ final class Threads {
             slots: slots,
             bell: bell,
             settings: PipeWireNode.Settings(configuration),
+            language: Catalogue(configuration.language),
             timed: timed
         ) { role, event in
             mailbox.onMain {

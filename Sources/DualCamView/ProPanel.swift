@@ -29,11 +29,9 @@ final class ProPanel {
     )
     private var lensGroup = ToggleGroup<String>([])
     private let dials = ToggleGroup(
-        [
-            (Dial.iso, "ISO"), (.shutter, "Shutter"), (.whiteBalance, "White balance"),
-            (.focus, "Focus"),
-        ]
-        .map { ($0, ToggleButton(words: "", $1).keepsFocus()) }
+        [Dial.iso, .shutter, .whiteBalance, .focus].map {
+            ($0, ToggleButton(words: "", $0.title).keepsFocus())
+        }
     )
     private let aperture = Label()
     private var wheel = DialWheel()

@@ -64,12 +64,13 @@ package final class CompositeThread: Sendable {
         slots: PerRole<PerPipeline<FrameSlot>>,
         bell: Bell,
         settings: PipeWireNode.Settings,
+        language: Catalogue? = nil,
         timed: RealTimeThreads? = nil,
         report: @escaping @Sendable (Role?, Event) -> Void
     ) throws(SystemError) {
         self.slots = slots
         worker = try LoopWorker(name: "composite")
-        overlay = try OverlayThread(scene, canvas: settings.size) { text in
+        overlay = try OverlayThread(scene, canvas: settings.size, language: language) { text in
             report(nil, .unreadable(text))
         }
         do throws(SystemError) {
@@ -88,6 +89,9 @@ package final class CompositeThread: Sendable {
         let now = MonotonicClock.now
         aiming.withLock { _ in aim(at: now) }
     }
+
+    /// Shows all words in this language from now on; `nil`: in English.
+    package func speak(_ language: Catalogue?) { overlay.speak(language) }
 
     /// Tells the slots how large they are shown. With `aiming` locked: the newest scene decides.
     private func aim(at now: Timestamp) {

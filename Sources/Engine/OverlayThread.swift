@@ -25,10 +25,13 @@ package final class OverlayThread: Sendable {
 
     private let canvas: Size
     private let content: Mutex<Content>
-    /// The words of notices by their text; `nil` while they are being drawn. Locked before
+    /// The words of notices by their English text; `nil` while they are being drawn. Locked before
     /// `content`, and never by the composite thread. Entries are never removed, so that the
     /// composite thread frees no label.
     private let written = Mutex<[String: NoticeLabels?]>([:])
+    /// The labels in the two languages before, which the composite thread may be drawing: a frame
+    /// takes less time than another change.
+    private let former = Mutex<[[NoticeLabels]]>([])
     /// The HUD drawn last and the ones before it, which the composite thread may just have read: so
     /// it never frees one. Changed on the thread `overlay` only.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
@@ -38,18 +41,24 @@ package final class OverlayThread: Sendable {
     private let titles = Mutex<[(title: ShownTitle, picture: TitlePicture)]>([])
     /// Once `true`, nothing more is drawn.
     private let hasEnded = Atomic(false)
+    /// The language of the words, `nil` for English, and its words once they were read. Changed on
+    /// the thread `overlay` only.
+    private let language: Mutex<(catalogue: Catalogue?, words: [String: String]?)>
     private let worker: LoopWorker<Void>
     private let report: @Sendable (String) -> Void
 
-    /// Starts the thread, and shows `state` on a canvas of this size. `report` gets, on the thread,
-    /// words that no font has whole. Throws `SystemError` without a thread or descriptor left.
+    /// Starts the thread, and shows `state` on a canvas of this size, with words in `language`;
+    /// `nil`: in English. `report` gets, on the thread, words that no font has whole. Throws
+    /// `SystemError` without a thread or descriptor left.
     package init(
         _ state: SceneState,
         canvas: Size,
+        language: Catalogue? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SystemError) {
         self.canvas = canvas
         self.report = report
+        self.language = Mutex((language, nil))
         content = Mutex(Content(state: state))
         worker = try LoopWorker(name: "overlay")
         try worker.start { _ in }
@@ -89,14 +98,45 @@ package final class OverlayThread: Sendable {
     /// Call with `written` locked.
     private func write(_ text: String, _ written: inout [String: NoticeLabels?]) {
         written.updateValue(nil, forKey: text)
+        worker.post { [self] _ in drawNotice(text) }
+    }
+
+    /// Draws the words of the notice `text`. The thread `overlay`.
+    private func drawNotice(_ text: String) {
+        guard !hasEnded.load(ordering: .relaxed) else { return }
+        let words = text.split(separator: "\n").map { translated(String($0)) }
+            .joined(separator: "\n")
+        check(words)
+        let labels = NoticeLabels(words, canvas: canvas)
+        written.withLock { written in
+            written[text] = labels
+            put(content.withLock { $0.state }, written)
+        }
+    }
+
+    /// Returns `text` in the user's language, or as it is where no font has that whole. The thread
+    /// `overlay`.
+    private func translated(_ text: String) -> String {
+        language.withLock { language in
+            let words =
+                language.words
+                ?? (language.catalogue?.read() ?? [:]).filter {
+                    !TitlePicture.lacksFont(for: $0.value)
+                }
+            language.words = words
+            return words[text] ?? text
+        }
+    }
+
+    /// Shows all words in `language` from now on; `nil`: in English. A HUD follows with its next
+    /// value.
+    package func speak(_ language: Catalogue?) {
         worker.post { [self] _ in
-            guard !hasEnded.load(ordering: .relaxed) else { return }
-            check(text)
-            let labels = NoticeLabels(text, canvas: canvas)
-            self.written.withLock { written in
-                written[text] = labels
-                put(content.withLock { $0.state }, written)
-            }
+            guard language != self.language.withLock({ $0.catalogue }) else { return }
+            self.language.withLock { $0 = (language, nil) }
+            let all = written.withLock { $0 }
+            former.withLock { $0 = $0.suffix(1) + [all.values.compactMap(\.self)] }
+            for text in all.keys { drawNotice(text) }
         }
     }
 
@@ -165,7 +205,12 @@ package final class OverlayThread: Sendable {
             drawn.withLock({ $0.last?.content }) != wanted
         else { return }
         check("0")
-        let picture = HudPicture(wanted, canvas: canvas)
+        var spoken = wanted
+        if let scale = wanted.scale {
+            spoken.scale?.name = translated(scale.name)
+            spoken.scale?.note = translated(scale.note)
+        }
+        let picture = HudPicture(spoken, canvas: canvas)
         written.withLock { written in
             drawn.withLock { $0 = $0.suffix(2) + [(wanted, picture)] }
             put(content.withLock { $0.state }, written)

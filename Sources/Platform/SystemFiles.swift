@@ -81,9 +81,12 @@ package func pathOfProgram(_ name: String) -> String? {
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }
 
+/// The directory of this program; `nil` if it cannot be told.
+package let programFolder = resolvedPath("/proc/self/exe").map { folder(of: $0) }
+
 /// Returns the path of the program `name` in the directory of this one; `nil` if there is none.
 package func programBeside(_ name: String) -> String? {
-    let path = resolvedPath("/proc/self/exe").map { folder(of: $0) + "/" + name }
+    let path = programFolder.map { $0 + "/" + name }
     return path.flatMap { access($0, X_OK) == 0 ? $0 : nil }
 }
 

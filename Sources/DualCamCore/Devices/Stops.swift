@@ -6,6 +6,16 @@ package enum Dial: String, CaseIterable, Hashable, Sendable {
     case shutter
     case focus
     case whiteBalance = "wb"
+
+    /// The name for people.
+    package var title: String {
+        switch self {
+        case .iso: "ISO"
+        case .shutter: "Shutter"
+        case .focus: "Focus"
+        case .whiteBalance: "White balance"
+        }
+    }
 }
 
 /// An end of a dial. The words are those of the D-Bus interface.

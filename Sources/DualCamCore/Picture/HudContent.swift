@@ -33,6 +33,12 @@ package struct HudContent: Hashable, Sendable {
         package var value: String
         /// More about the value: "automatic"; empty if there is no more.
         package var note: String
+
+        /// The notes.
+        package enum Note: String, CaseIterable {
+            case automatic, approximate
+            case end = "at its end"
+        }
     }
 
     /// A lens of the camera.
@@ -129,25 +135,21 @@ extension HudContent.Scale {
         marks = Self.marks(of: dial, controls)
         position = Self.position(of: dial, controls)
         value = controls.text(of: dial) ?? ""
-        let isAutomatic: Bool
-        switch dial {
-        case .iso:
-            name = "ISO"
-            isAutomatic = controls.isISOAutomatic
-        case .shutter:
-            name = "Shutter"
-            isAutomatic = controls.isExposureAutomatic
-        case .focus:
-            name = "Focus"
-            isAutomatic = controls.isFocusAutomatic
-        case .whiteBalance:
-            name = "White balance"
-            if case .preset(let preset) = controls.whiteBalance { name = preset.title }
-            isAutomatic = controls.whiteBalance == .auto
+        name = dial.title
+        if dial == .whiteBalance, case .preset(let preset) = controls.whiteBalance {
+            name = preset.title
         }
-        note = isAutomatic ? "automatic" : ""
-        if !isAutomatic, dial == .iso, controls.isISOApproximate { note = "approximate" }
-        if limit != nil { note = "at its end" }
+        let isAutomatic =
+            switch dial {
+            case .iso: controls.isISOAutomatic
+            case .shutter: controls.isExposureAutomatic
+            case .focus: controls.isFocusAutomatic
+            case .whiteBalance: controls.whiteBalance == .auto
+            }
+        let isApproximate = dial == .iso && controls.isISOApproximate
+        let note: Note? =
+            limit != nil ? .end : isAutomatic ? .automatic : isApproximate ? .approximate : nil
+        self.note = note?.rawValue ?? ""
     }
 
     /// Returns the marks of `dial`, by position. The ends have a label, too, where there is room.

@@ -27,7 +27,7 @@ extension Configuration {
 
     /// The tables of the file, in its order, but for those of lenses.
     static let tables: [Table] = [
-        Table("output", rows: Output.rows.lifted(by: \.output)),
+        Table("output", rows: Output.rows.lifted(by: \.output) + [languageRow]),
         Table("cameras", rows: cameraRows),
         Table("cameras", "back", rows: Camera.rows.lifted(by: \.cameras.back)),
         Table("cameras", "front", rows: Camera.rows.lifted(by: \.cameras.front)),
@@ -38,6 +38,13 @@ extension Configuration {
         Table("loopback", rows: [loopbackRow]),
         Table("desktop", rows: [desktopRow, closingAtLock.lifted(by: \.closesAtLock)]),
     ]
+
+    private static let languageRow = Setting<Self>(
+        "language",
+        "of the words in the picture: auto (yours), or one such as de, pt_BR",
+        \.language,
+        .identifier
+    )
 
     private static let cameraRows: [Setting<Self>] = [
         .init(

@@ -4,6 +4,8 @@ package import Frames
 /// returns is within the ranges that the file format states.
 package struct Configuration: Hashable, Sendable {
     package var output = Output()
+    /// The language of the words in the picture, such as "pt_BR"; "auto": the session's.
+    package var language = "auto"
     /// The two cameras: `[cameras.back]` and `[cameras.front]`, which is mirrored by default.
     package var cameras = PerRole(
         back: Camera(),
