@@ -229,10 +229,13 @@ package struct HudPicture: Sendable {
     ) {
         var font = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .medium)
         let baseline = (Self.captionMiddle * unit + font.measure("H").capitals / 2).rounded()
-        let words = [
+        var words = [
             (scale.name, Drawing.Color.white(0.85)), (scale.value, Self.amber),
             (scale.note, .white(0.85)),
         ].filter { !$0.0.isEmpty }
+        // Hebrew, Arabic and their like begin at the right.
+        let isFromRight = scale.name.unicodeScalars.contains { (0x590..<0x900).contains($0.value) }
+        if isFromRight { words.reverse() }
         let gap = 9 * unit
         let gaps = gap * Double(max(0, words.count - 1))
         func widths() -> [Double] { words.map { font.measure($0.0).width } }

@@ -63,7 +63,8 @@ import Testing
         #expect(try compared.wait() == .status(0), "\(compared.errors)")
     }
 
-    /// The places of notices, main picture and inset, and those of the English ones that fit there.
+    /// The places of notices, main picture and inset, and the English lines that fit there: a
+    /// notice, or a hint below one.
     private static let places = [(640, 360), (1280, 720), (720, 1280)].map(Size.init)
         .flatMap { canvas in
             let both = PerRole(back: true, front: true)
@@ -72,21 +73,22 @@ import Testing
             return (0..<scene.count).map { (canvas, layer: scene[$0]) }
         }
         .map { canvas, layer in
-            (canvas, layer, shown: words[0].words.filter { isShown($0, in: layer, canvas) })
+            let lines = words[0].words.map { ("", $0) } + words[1].words.map { ("–\n", $0) }
+            return (canvas, layer, shown: lines.filter { isShown($1, below: $0, layer, canvas) })
         }
 
-    /// A notice too long for its place is left out, so none may be too long where it is not in
+    /// A line too long for its place is left out, so none may be too long where it is not in
     /// English.
     @Test(arguments: languages) func wordsKeepTheirPlace(_ language: String) throws {
         try withCatalogues([language]) { catalogue, _ in
             let translations = try catalogue(language).read()
             for (canvas, layer, shown) in Self.places {
                 try #require(shown.count > 1)
-                for word in shown {
-                    let words = try #require(translations[word])
+                for (above, line) in shown {
+                    let words = try #require(translations[line])
                     #expect(
-                        Self.isShown(words, in: layer, canvas),
-                        "\(canvas), \(layer.rect.width) wide, \(word): \(words)"
+                        Self.isShown(words, below: above, layer, canvas),
+                        "\(canvas), \(layer.rect.width) wide, \(line): \(words)"
                     )
                 }
             }
@@ -103,15 +105,24 @@ import Testing
         }
     }
 
-    /// Returns `true` if `text` leaves a trace in `layer`.
-    private static func isShown(_ text: String, in layer: Layer, _ canvas: Size) -> Bool {
+    /// Returns `true` if `text` leaves a trace in `layer`, below what is there without it.
+    private static func isShown(
+        _ text: String,
+        below above: String,
+        _ layer: Layer,
+        _ canvas: Size
+    ) -> Bool {
+        pixels(NoticeLabels(above + text, canvas: canvas), layer, canvas)
+            != pixels(NoticeLabels(above, canvas: canvas), layer, canvas)
+    }
+
+    /// Returns the bytes of `canvas`, grey, with `labels` on it.
+    private static func pixels(_ labels: NoticeLabels, _ layer: Layer, _ canvas: Size) -> [UInt8] {
+        var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
         var layer = layer
         layer.veil = 1
-        let stride = 2 * canvas.width
-        let plain = [UInt8](repeating: 128, count: stride * canvas.height)
-        var drawn = plain
-        NoticeLabels(text, canvas: canvas).draw(in: layer, into: &drawn, stride: stride)
-        return drawn != plain
+        labels.draw(in: layer, into: &rows, stride: 2 * canvas.width)
+        return rows
     }
 
     @Test func aDamagedCatalogueIsReadAsFarAsItCanBe() throws {
@@ -137,11 +148,7 @@ import Testing
         var state = SceneState(canvas: canvas, style: SceneStyle(), present: both)
         state.setNotice(.interrupted(.noSignal), of: .back, at: .zero)
         func pixels(_ labels: NoticeLabels) -> [UInt8] {
-            var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
-            var layer = Layer(role: .back, rect: Rect(canvas))
-            layer.veil = 1
-            labels.draw(in: layer, into: &rows, stride: 2 * canvas.width)
-            return rows
+            Self.pixels(labels, Layer(role: .back, rect: Rect(canvas)), canvas)
         }
         try withCatalogues(["de", "fr"]) { catalogue, _ in
             let shown = try OverlayThread(state, canvas: canvas, language: catalogue("de"))
