@@ -33,8 +33,9 @@ package final class OverlayThread: Sendable {
     /// takes less time than another change.
     private let former = Mutex<[[NoticeLabels]]>([])
     /// The HUD drawn last and the ones before it, which the composite thread may just have read: so
-    /// it never frees one. Changed on the thread `overlay` only.
-    private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
+    /// it never frees one. `nil` is the content of one in another language. Changed on the thread
+    /// `overlay` only.
+    private let drawn = Mutex<[(content: HudContent?, picture: HudPicture)]>([])
     /// The same of the mark of a recording.
     private let marks = Mutex<[(mark: RecordMark, picture: MarkPicture)]>([])
     /// The same of titles: the last and the ones before it, of which one may be fading out.
@@ -128,8 +129,7 @@ package final class OverlayThread: Sendable {
         }
     }
 
-    /// Shows all words in `language` from now on; `nil`: in English. A HUD follows with its next
-    /// value.
+    /// Shows all words in `language` from now on; `nil`: in English.
     package func speak(_ language: Catalogue?) {
         worker.post { [self] _ in
             guard language != self.language.withLock({ $0.catalogue }) else { return }
@@ -137,6 +137,8 @@ package final class OverlayThread: Sendable {
             let all = written.withLock { $0 }
             former.withLock { $0 = $0.suffix(1) + [all.values.compactMap(\.self)] }
             for text in all.keys { drawNotice(text) }
+            drawn.withLock { $0 = $0.map { (nil, $0.picture) } }
+            written.withLock { put(content.withLock { $0.state }, $0) }
         }
     }
 

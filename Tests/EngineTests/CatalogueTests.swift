@@ -142,6 +142,45 @@ import Testing
         }
     }
 
+    @Test func theDialChangesItsLanguage() throws {
+        let canvas = Size(width: 1280, height: 720)
+        let camera = CameraState(source: .auto, mirror: false, rotation: 0)
+        var state = State(
+            canvas: canvas,
+            style: SceneStyle(),
+            cameras: PerRole(back: camera, front: camera)
+        )
+        var controls = CameraControls()
+        controls.read([
+            DeviceControl(id: 3, name: "gain", purpose: .gain, range: 0...255, value: 255)
+        ])
+        for event in [
+            Event.pro(.setEnabled(true)), .controls(.back, .read(identity: "", controls)),
+            .controls(.back, .dialTurned(.iso, limit: .maximum)),
+        ] {
+            _ = reduce(&state, event, at: .zero)
+        }
+        var content = try #require(state.scene.hud.content)
+        let pose = try #require(state.scene.hud.pose(at: Timestamp(seconds: 1)))
+        func pixels(_ hud: HudPicture) -> [UInt8] {
+            var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
+            hud.lay(pose, over: &rows, stride: 2 * canvas.width)
+            return rows
+        }
+        try withCatalogues(["de"]) { catalogue, _ in
+            let shown = try OverlayThread(state.scene, canvas: canvas)
+            defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+            for (language, note) in [("en", "at its end"), ("de", "am Limit")] {
+                shown.speak(try catalogue(language))
+                content.scale?.note = note
+                let expected = pixels(HudPicture(content, canvas: canvas))
+                try eventually("the dial: \(note)", within: 30) {
+                    shown.current.hud.map { pixels($0.picture) } == expected
+                }
+            }
+        }
+    }
+
     @Test func noticesChangeTheirLanguage() throws {
         let canvas = Size(width: 640, height: 360)
         let both = PerRole(back: true, front: true)
