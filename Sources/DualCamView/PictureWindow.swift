@@ -639,7 +639,8 @@ final class PictureWindow {
         let reach = Double(margin) + 48 * scale
         if let inset {
             if inset.y < reach { discSide = isLeft ? right : left }
-            if inset.maxY > whole.maxY - reach, !pro.isOpen {
+            // One as large as a person who stands in the picture leaves too little room beside it.
+            if inset.maxY > whole.maxY - reach, inset.width <= whole.width / 2, !pro.isOpen {
                 barSide = isLeft ? right : left
                 room = Int(isLeft ? whole.maxX - inset.maxX : inset.x) - 2 * margin
             }

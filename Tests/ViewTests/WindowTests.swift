@@ -160,6 +160,25 @@ import Testing
         }
     }
 
+    @Test func `The controls have all their room over a person who stands in the picture`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let reader = try ScreenReader(window.daemon)
+            func waitForLayout(_ isThere: Bool) throws {
+                try eventually("the layouts' button: \(isThere)", within: 10) {
+                    try window.hand(at: Self.main.x, Self.main.y, "mousemove_relative 3 3")
+                    return reader.named["Menu"] != nil && (reader.named["Layout"] != nil) == isThere
+                }
+            }
+            // Half of the picture beside it is too little.
+            try window.daemon.scene.set(\.insetCorner, "bottom-right")
+            try window.daemon.scene.set(\.insetSize, 0.5)
+            try waitForLayout(false)
+            try window.desktop.hand("key 3")
+            try window.wait("InsetShape") { $0 == .string("person") }
+            try waitForLayout(true)
+        }
+    }
+
     @Test func `In fullscreen all of the stream is shown, also on a screen of another shape`()
         throws
     {
