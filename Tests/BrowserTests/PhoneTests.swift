@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Browsers as the phone, with a camera of their own making.
-@Suite("A phone's browser", .serialized, .timeLimit(.minutes(4)))
+@Suite("A phone's browser", .serialized, .timeLimit(.minutes(10)))
 struct PhoneTests {
     private static let configuration = """
         [output]
@@ -78,7 +78,9 @@ struct PhoneTests {
                 + (name == "chromium"
                     ? try chromium(daemon, profile) : try firefox(daemon, profile))
             let first = try session.run(command[0], command.dropFirst() + [String(url)])
-            #expect(try tool.wait(within: 60) == .status(0), "\(tool.errors)")
+            try eventually("the phone; it wrote: \(tool.errors)", within: 150, while: first) {
+                tool.exit == .status(0)
+            }
             #expect(try daemon.get("Source", of: .camera, at: DualCam.backPath).string == "phone")
 
             // Ended the moment it was added, it comes back from its history, without a code.
@@ -89,7 +91,7 @@ struct PhoneTests {
                 command[0],
                 command.dropFirst() + ["https://\(Self.place)/"]
             )
-            try eventually("the phone's pictures", within: 30) {
+            try eventually("the phone's pictures", within: 120, while: browser) {
                 try daemon.state(of: DualCam.backPath) == "streaming"
             }
             // As large as the stream, if its camera has that; Firefox's own has less.

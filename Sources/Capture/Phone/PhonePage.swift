@@ -306,7 +306,8 @@ enum PhonePage {
           history.replaceState(null, "", "/");
           const before = secret;
           for (secret = null; !secret && !end;) {
-            try { secret = await ask("/pair", code, 4); } catch { if (!end) await pause(1); }
+            // A code works once: one whose answer was not waited for is used up.
+            try { secret = await ask("/pair", code, 20); } catch { if (!end) await pause(1); }
           }
           if (secret) return stored(secret).catch(() => {});
           // An old code in a page that was kept open: its own key may still be good.
