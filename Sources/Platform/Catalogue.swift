@@ -27,7 +27,7 @@ package struct Catalogue: Hashable, Sendable {
     /// The catalogue of `language`, or of the session's for "auto"; `nil` if there are none.
     package init?(_ language: String, in folder: String? = Self.usualFolder) {
         guard let folder else { return nil }
-        // What comes after English is not asked for.
+        // Languages after English are not asked for.
         languages = (language == "auto" ? Self.session : [language])
             .map { String($0.prefix { $0 != "." && $0 != "@" }) }
             .prefix { !$0.hasPrefix("en") && !["C", "POSIX"].contains($0) }.map(\.self)

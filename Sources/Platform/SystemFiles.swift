@@ -81,8 +81,8 @@ package func pathOfProgram(_ name: String) -> String? {
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }
 
-/// The directory of this program; `nil` if it cannot be told.
-package let programFolder = resolvedPath("/proc/self/exe").map { folder(of: $0) }
+/// The directory of this program; `nil` if it cannot be told, as once its file was replaced.
+package var programFolder: String? { resolvedPath("/proc/self/exe").map { folder(of: $0) } }
 
 /// Returns the path of the program `name` in the directory of this one; `nil` if there is none.
 package func programBeside(_ name: String) -> String? {
